@@ -1,11 +1,13 @@
 """A small browser: cookies for the marketplace's site alone, none for the frames it shows."""
 
+import time
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 from django.conf import settings
 
+from tasks.simulation.observer import NOBODY, Observer
 from tasks.simulation.page_parser import Form, Page, StuckError, parse_page
 
 TIMEOUT_SECONDS = 60
@@ -19,11 +21,16 @@ class UnreachableError(Exception):
 class Browser:
     """One person's browser; not for use by two threads at once.
 
-    transport: answers in place of the network, for tests.
+    transport: answers in place of the network, for tests. observer: is shown every page.
     """
 
-    def __init__(self, home: str, transport: httpx.BaseTransport | None = None) -> None:
-        self.home = home
+    def __init__(
+        self,
+        home: str,
+        transport: httpx.BaseTransport | None = None,
+        observer: Observer = NOBODY,
+    ) -> None:
+        self.home, self.observer = home, observer
         self.n_requests = 0
         settings: dict[str, Any] = {
             "timeout": TIMEOUT_SECONDS,
@@ -103,14 +110,16 @@ class Browser:
         page = parse_page(answer.text, str(answer.url), answer.status_code, policy)
         if answer.status_code >= 500:
             raise StuckError(f"{page} is an error of the server.")
+        self.observer.saw(page)
         return page
 
     def _send(
         self, client: httpx.Client, method: str, address: str, **content: Any
     ) -> httpx.Response:
         self.n_requests += 1
+        began = time.monotonic()
         try:
-            return client.request(method.upper(), address, **content)
+            answer = client.request(method.upper(), address, **content)
         except httpx.TooManyRedirects:
             raise StuckError(f"{address} leads round in circles.") from None
         except (httpx.TransportError, httpx.InvalidURL) as error:
@@ -118,6 +127,8 @@ class Browser:
                 f"{origin(address)} does not answer ({type(error).__name__}): "
                 "start it, for instance with `make run`, and run this again."
             ) from None
+        self.observer.waited(time.monotonic() - began)
+        return answer
 
 
 def check_reachable() -> None:

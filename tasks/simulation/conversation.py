@@ -23,7 +23,8 @@ class Conversation:
 
     `taken` are the moves that the server said it has. After each message `gone` tells that the
     worker has left for good, `cut` that the connection is lost now and has to be made again,
-    `pause_seconds` how long the worker waits before saying what is sent next.
+    `pause_seconds` how long the worker waits before saying what is sent next. `listen` is told
+    each state of the dialog.
     """
 
     token: str
@@ -36,6 +37,7 @@ class Conversation:
     gone: bool = False
     cut: bool = False
     pause_seconds: float = 0.0
+    listen: Callable[[Mapping[str, Any]], None] = lambda state: None
     _pending: Message | None = None
     # The position in which the last move was made, and what it was: nobody makes two in one.
     _moved_at: tuple[Any, ...] = ()
@@ -68,6 +70,7 @@ class Conversation:
         kind, self.pause_seconds = message.get("type"), 0.0
         if kind == "state":
             self.state = message["state"]
+            self.listen(self.state)
         elif kind == "taken":
             self._settle(message)
         elif kind == "refused":

@@ -1,5 +1,6 @@
 """A crowd of simulated workers on one collection, until nothing is left for them to do."""
 
+import math
 import threading
 import time
 from collections import Counter
@@ -13,6 +14,7 @@ from django.db import connections
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from tasks.simulation import collection_watch
+from tasks.simulation.page_parser import StuckError
 from tasks.simulation.worker import SimulatedWorker
 
 # A worker who found nothing looks again after this long, or as soon as there is something new.
@@ -26,19 +28,25 @@ PATIENCE_SECONDS = 90.0
 
 @dataclass
 class Result:
-    """What a crowd has done; `hits` by stage, `waiting` what the jobs never came to."""
+    """What a crowd has done; `hits` by stage, `waiting` what the jobs never came to.
+
+    `out_of_time`: it was ended before nobody found work any more.
+    """
 
     n_workers: int
     seconds: float = 0.0
     hits: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
     waiting: str = ""
+    out_of_time: bool = False
 
 
 class Crowd:
     """Runs the workers in threads; `inspect` decides what waits and returns what it decided.
 
-    `finish` is called when all have stopped, whether or not one of them met trouble.
+    `finish` is called when all have stopped, whether or not one of them met trouble. `stuck` is
+    told of a worker who cannot go on and leaves; without it, all stop. After `most_seconds` nobody
+    begins anything more.
     """
 
     def __init__(
@@ -50,9 +58,12 @@ class Crowd:
         threads: int = 4,
         inspect: Callable[[], list[bool]] = list,
         finish: Callable[[], None] = lambda: None,
+        stuck: Callable[[str, StuckError], None] | None = None,
+        most_seconds: float = math.inf,
     ) -> None:
         self.collection, self.workers, self.stage = collection, workers, stage
         self.threads, self.inspect, self.finish = threads, inspect, finish
+        self.stuck, self.most_seconds = stuck, most_seconds
         self.turns = Turns(len(workers), time.monotonic)
         self.result = Result(len(workers))
         # The kind of stage of each HIT type, and the types that qualify.
@@ -60,15 +71,18 @@ class Crowd:
         self._once: set[str] = set()
         self._changed_at = time.monotonic()
         self._latest: tuple[int, int] | None = None
+        self._ends_at = math.inf
         self._over = threading.Event()
         self._lock = threading.Lock()
 
     def run(self, report: Callable[[Result], None] = lambda result: None) -> Result:
         """Return what was done when nobody finds work any more.
 
-        Raises StuckError or UnreachableError, the first that a worker met, when all have stopped.
+        Raises StuckError, unless somebody is told, or UnreachableError, the first that a worker
+        met, when all have stopped.
         """
         began = time.monotonic()
+        self._ends_at = began + self.most_seconds
         try:
             self._run(report)
         finally:
@@ -104,6 +118,11 @@ class Crowd:
                 rest = REST_SECONDS
                 try:
                     rest = self._turn(self.workers[number])
+                except StuckError as error:
+                    if self.stuck is None:
+                        raise
+                    self.stuck(self.workers[number].name, error)
+                    rest = math.inf
                 finally:
                     self.turns.give_back(number, rest)
         except BaseException:
@@ -152,6 +171,9 @@ class Crowd:
         for granted in self.inspect():
             self.result.counts["qualified" if granted else "declined"] += 1
         now = time.monotonic()
+        if now > self._ends_at:
+            self.result.out_of_time = True
+            return True
         latest = collection_watch.change_counters(self.collection)
         if latest != self._latest:
             self._latest, self._changed_at = latest, now
@@ -191,10 +213,13 @@ class Turns:
             return number
 
     def give_back(self, number: int, rest_seconds: float) -> None:
-        """End a worker's turn; the next comes after `rest_seconds` at the earliest."""
+        """End a worker's turn; the next comes after `rest_seconds` at the earliest, or never."""
         with self._lock:
             self._busy.discard(number)
-            self._ready_at[number] = self._clock() + rest_seconds
+            if math.isinf(rest_seconds):
+                del self._ready_at[number]
+            else:
+                self._ready_at[number] = self._clock() + rest_seconds
 
     def wake(self) -> None:
         """End everybody's rest: there is something new."""

@@ -50,7 +50,7 @@ class Form:
 
 @dataclass
 class Page:
-    """A page as it came; `policy` is its Content-Security-Policy."""
+    """A page as it came, in `html`; `policy` is its Content-Security-Policy."""
 
     url: str
     status: int = 200
@@ -62,6 +62,7 @@ class Page:
     links: list[tuple[str, str]] = field(default_factory=list)
     frames: list[dict[str, str]] = field(default_factory=list)
     scripts: dict[str, str] = field(default_factory=dict)
+    html: str = field(default="", repr=False)
 
     def form(self, label: str, action: str = "") -> Form:
         """Return the form that has the button `label`, its address holding `action`.
@@ -98,7 +99,7 @@ class Page:
 
 def parse_page(html: str, url: str, status: int = 200, policy: str = "") -> Page:
     """Return the page that `html` is when it was fetched from `url`."""
-    page = Page(url, status, policy)
+    page = Page(url, status, policy, html=html)
     reader = _Reader(page)
     reader.feed(html)
     reader.close()

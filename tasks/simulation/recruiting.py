@@ -1,5 +1,6 @@
 """Puts a crowd together: who the workers are, how each behaves, by which script they type."""
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from tasks.simulation.conversation import Conversation
 from tasks.simulation.crowd import Crowd
 from tasks.simulation.identity import forget_times, introduce, mark_synthetic
 from tasks.simulation.inspection import inspect_waiting
+from tasks.simulation.observer import NOBODY, Observer
 from tasks.simulation.replay import RealWork
 from tasks.simulation.simulated_contract import SIMULATED, SimulatedModule
 from tasks.simulation.work_page import Opener
@@ -42,34 +44,32 @@ def recruit(
     inspect: bool = False,
     replay: RealWork | None = None,
     transport: httpx.BaseTransport | None = None,
+    observer: Observer | None = None,
+    most_seconds: float = math.inf,
 ) -> Crowd:
     """Return a crowd that is ready to run; the same seed brings the same workers back.
 
-    behaviour: a name of BEHAVIOURS or "mixed". replay: real work to type where it fits.
-    Raises ProtocolError where the protocol has no simulated workers, ValueError for a replay by
-    one worker alone: whoever wrote a question never answers it.
+    behaviour: a name of BEHAVIOURS or "mixed". replay: real work to type where it fits. observer:
+    is told what the workers meet; with one, whoever is stuck leaves and the others go on.
+    most_seconds: then nobody begins more. Raises ProtocolError where the protocol has no simulated
+    workers, ValueError for a replay by one alone: whoever wrote a question never answers it.
     """
-    if replay is not None and n_workers < 2:
-        raise ValueError("Replay with two workers at least: nobody answers their own questions.")
+    _check_enough(n_workers, replay)
     protocol = get_protocol(collection.protocol)
-    simulated = protocol.part(SIMULATED)
     tables = parameters_of(collection).stages().values()
-    qualifying = any(table.qualifies for table in tables)
+    judges = inspect and any(table.qualifies for table in tables)
+    judge = protocol.part(SIMULATED, "inspect").inspect if judges else None
     if any(kind_of(table).pairs_workers for table in tables):
         threads = MOST_THREADS
-    judge = protocol.part(SIMULATED, "inspect").inspect if inspect and qualifying else None
     recruits = [
-        Recruit(collection, simulated, behaviour_of(behaviour, number), f"{seed}:{number}", replay)
+        Recruit(collection, behaviour_of(behaviour, number), f"{seed}:{number}", replay)
         for number in range(n_workers)
     ]
     workers = [
-        SimulatedWorker(
-            name=f"Simulated worker {number + 1} of {collection.slug[:LONGEST_SLUG]} ({seed})",
-            browser=Browser(settings.MARKETPLACE_URL, transport),
-            script=one.script(),
-            introduce=one.introduce,
+        one.worker(
+            f"Simulated worker {number + 1} of {collection.slug[:LONGEST_SLUG]} ({seed})",
+            Browser(settings.MARKETPLACE_URL, transport, observer or NOBODY),
             kinds=frozenset(replay.kinds_of(number) if replay else []),
-            talk=one.talk,
         )
         for number, one in enumerate(recruits)
     ]
@@ -80,7 +80,14 @@ def recruit(
         threads=min(threads, max(1, n_workers)),
         inspect=(lambda: inspect_waiting(collection, judge, timezone.now())) if judge else list,
         finish=lambda: mark_replayed(recruits, replay),
+        stuck=observer.stuck if observer else None,
+        most_seconds=most_seconds,
     )
+
+
+def _check_enough(n_workers: int, replay: RealWork | None) -> None:
+    if replay is not None and n_workers < 2:
+        raise ValueError("Replay with two workers at least: nobody answers their own questions.")
 
 
 def mark_replayed(recruits: "Sequence[Recruit]", replay: RealWork | None) -> None:
@@ -97,15 +104,26 @@ class Recruit:
     def __init__(
         self,
         collection: Collection,
-        simulated: SimulatedModule,
         behaviour: Behaviour,
         seed: str,
         replay: RealWork | None,
     ) -> None:
         self._collection = collection
-        self._simulated, self._behaviour, self._replay = simulated, behaviour, replay
+        self._simulated: SimulatedModule = get_protocol(collection.protocol).part(SIMULATED)
+        self._behaviour, self._replay = behaviour, replay
         self._rng = random.Random(seed)
         self.worker_id = ""
+
+    def worker(self, name: str, browser: Browser, kinds: frozenset[str]) -> SimulatedWorker:
+        """Return the worker, ready to sign in."""
+        return SimulatedWorker(
+            name=name,
+            browser=browser,
+            script=self.script(),
+            introduce=self.introduce,
+            kinds=kinds,
+            talk=self.talk,
+        )
 
     def introduce(self, person: str, hit: str) -> bool:
         """Return whether the HIT is the collection's, after saying that the worker is simulated.

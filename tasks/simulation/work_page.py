@@ -67,14 +67,18 @@ class WorkPage:
                 raise StuckError(f"A draft was not saved: {found.get('message', status)}")
             self._version = found["version"]
             self.counts["drafts saved"] += 1
+        if found["hints"]:
+            self.browser.observer.advised(self.page, self.state, data, found["hints"])
 
     def submit(self, data: dict[str, Any]) -> tuple[Form | None, list[str]]:
         """Return the form that hands the work over, else None and what is to mend."""
         status, found = self._post("submit", {"data": data})
         if status == 422:
+            self.browser.observer.refused(self.page, self.state, data, found["problems"])
             return None, [problem["message"] for problem in found["problems"]]
         if status != 200:
             raise StuckError(f"The work was not taken in: {found.get('message', status)}")
+        self.browser.observer.submitted(self.page, self.state, data)
         return Form(found["form"]["action"], "post", dict(found["form"]["fields"])), []
 
     def _post(self, name: str, body: Any) -> tuple[int, dict[str, Any]]:

@@ -4,6 +4,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -118,6 +119,9 @@ class SimulatedWorker:
                 return self._take_named(offers)
             self._type = _type_of(form)
             page = self.browser.press(form, "Accept")
+        if urlsplit(page.url).path == AVAILABLE:
+            # Others were quicker each time: the list is looked at again later.
+            return None
         raise StuckError(f"{self.name} got stuck taking a HIT. {page}.")
 
     def _take_named(self, offers: Offers) -> Page | None:
@@ -195,6 +199,7 @@ class SimulatedWorker:
         if self.talk is None:
             return self.give_back(page)
         self._talk = talk = self.talk(work_page.state)
+        talk.listen = partial(self.browser.observer.heard, work_page.page, work_page.state)
         try:
             converse_on(work_page.page, work_page.state["urls"]["socket"], talk)
         finally:
@@ -210,6 +215,10 @@ class SimulatedWorker:
 
     def _work(self, page: Page, work_page: WorkPage) -> str:
         problems = [""]
+        if self.browser.observer.tries_blank(work_page.state):
+            form, _ = work_page.submit({})
+            if form is not None:
+                return self.hand_over(page, work_page.page, form, form.fields)
         for _ in range(MOST_REFUSALS):
             data = self.script(work_page.state, work_page.open_article)
             while work_page.goes_on(data):
@@ -237,6 +246,7 @@ class SimulatedWorker:
     def give_back(self, page: Page) -> str:
         """Return the accepted HIT on the marketplace."""
         self.counts["returned"] += 1
+        self.browser.observer.returned(page)
         after = self.browser.press(page.form("Return the HIT"), "Return the HIT")
         if after.frames:
             raise StuckError(f"{self.name} could not return a HIT. {after}.")
