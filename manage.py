@@ -6,13 +6,16 @@ from contextlib import suppress
 
 from common.command_line import MANAGE, run_command
 
+# Of a collection they change nothing, not even when it is looked at next.
+LEAVE_ALONE = ("rehearse",)
+
 
 def have_jobs_look() -> None:
     """Let what a command did to a collection be looked after at once."""
     from django.apps import apps
     from django.db import DatabaseError
 
-    if apps.ready:
+    if apps.ready and sys.argv[1] not in LEAVE_ALONE:
         from tasks.lifecycle import due_work
 
         # Some commands need no tables.

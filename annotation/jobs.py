@@ -6,6 +6,8 @@ from django.utils import timezone
 from annotation.baselines import training_jobs
 from annotation.decisions.verdicts import decide_collection
 from annotation.readers.human_performance import sample_questions
+from annotation.rehearsal.orders import rehearsals_due
+from annotation.rehearsal.orders import rehearse as rehearse_alone
 from annotation.release.release_jobs import fulfil, orders_to_fulfil
 from annotation.splits.difficulty.runs import runs_to_sum_up, sum_up
 from annotation.splits.difficulty.training import fail_exhausted, folds_to_train, train_alone
@@ -45,7 +47,7 @@ def decide(collection: Collection) -> int:
 
 
 def has_due_work() -> bool:
-    """Return whether a collection, a release, an upload or a reader is due."""
+    """Return whether a collection, a release, an upload, a reader or a rehearsal is due."""
     now = timezone.now()
     kinds = (
         due_work.due,
@@ -54,13 +56,14 @@ def has_due_work() -> bool:
         folds_to_train,
         runs_to_sum_up,
         training_jobs.baselines_to_train,
+        rehearsals_due,
     )
     return any(find(now) for find in kinds)
 
 
 @app.task
 def look_after_what_is_due() -> None:
-    """Look after every collection that is due, every release and upload, and every reader."""
+    """Look after every collection that is due, and every release, upload, reader and rehearsal."""
     liveness.record_beat(liveness.JOBS)
     for collection_id in due_work.due(timezone.now()):
         # Dropped where nobody takes it up before it is sent again.
@@ -69,6 +72,8 @@ def look_after_what_is_due() -> None:
         fulfil_order.delay(order_id)
     for upload_id in uploads_to_read(timezone.now()):
         read_documents.apply_async((upload_id,), expires=settings.POLL_SECONDS)
+    for rehearsal_id in rehearsals_due(timezone.now()):
+        rehearse.apply_async((rehearsal_id,), expires=settings.POLL_SECONDS)
     judge_what_is_due()
     training_jobs.fail_exhausted(timezone.now())
     for run_id in training_jobs.baselines_to_train(timezone.now()):
@@ -85,6 +90,12 @@ def fulfil_order(order_id: int) -> None:
 def read_documents(upload_id: int) -> None:
     """Have the documents read that a requester has sent."""
     read_upload(upload_id, timezone.now())
+
+
+@app.task
+def rehearse(rehearsal_id: int) -> None:
+    """Rehearse a copy of a collection, unless another is under way."""
+    rehearse_alone(rehearsal_id, timezone.now())
 
 
 def judge_what_is_due() -> None:

@@ -178,7 +178,8 @@ def routes() -> dict[str, tuple[str, str]]:
 
 
 VALUES = {"stage": "question_qualification", "name": "consent", "version": 1}
-UNKNOWN = {"key": 0, "number": 999, "worker": "nobody", "receipt": "none", "run": 999}
+UNKNOWN = {"key": 0, "number": 999, "worker": "nobody", "receipt": "none"}
+UNKNOWN |= {"run": 999, "position": 999}
 
 
 @pytest.mark.django_db

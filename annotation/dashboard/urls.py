@@ -9,6 +9,7 @@ from annotation.dashboard.collections import (
     label_scheme,
     overview,
     publishing,
+    rehearsals,
     settings_page,
 )
 from annotation.dashboard.corpora import corpus_pages
@@ -39,6 +40,17 @@ of_collection: list[URLPattern] = [
     path("budget/", publishing.raise_budget, name="raise_budget"),
     path("stages/<slug:stage>/open/", publishing.publish, name="open_stage"),
     path("stages/<slug:stage>/close/", publishing.close_stage, name="close_stage"),
+    path("rehearse/", rehearsals.rehearsals, name="rehearsals"),
+    path("rehearse/now/", rehearsals.rehearsals_now, name="rehearsals_now"),
+    path("rehearse/begin/", rehearsals.begin_rehearsal, name="begin_rehearsal"),
+    path("rehearse/<int:number>/", rehearsals.rehearsal, name="rehearsal"),
+    path("rehearse/<int:number>/stop/", rehearsals.end_rehearsal, name="end_rehearsal"),
+    path("rehearse/<int:number>/pages/<int:position>/", rehearsals.seen_page, name="seen_page"),
+    path(
+        "rehearse/<int:number>/pages/<int:position>/itself/",
+        rehearsals.seen_page_itself,
+        name="seen_page_itself",
+    ),
     path("labels/<slug:stage>/", label_scheme.label_scheme, name="label_scheme"),
     path("labels/<slug:stage>/try/", label_scheme.try_scheme, name="try_scheme"),
     path("labels/<slug:stage>/file/", label_scheme.scheme_file, name="scheme_file"),

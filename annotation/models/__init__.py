@@ -2,6 +2,7 @@
 
 from annotation.models.baselines import BaselineRun, TrainingState
 from annotation.models.official import OfficialArticle, OfficialFile
+from annotation.models.rehearsal import Rehearsal, RehearsalPage, RehearsalState
 from annotation.models.release import Context, OrderState, Release, ReleaseOrder
 from annotation.models.splits import (
     CrossValidation,
@@ -30,6 +31,9 @@ __all__ = [
     "OfficialFile",
     "OrderState",
     "Override",
+    "Rehearsal",
+    "RehearsalPage",
+    "RehearsalState",
     "Release",
     "ReleaseOrder",
     "RunState",

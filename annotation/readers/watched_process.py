@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -117,13 +118,17 @@ class Progress:
         beside.replace(self.path)
 
 
-def end_with_parent() -> None:
-    """End this process at once when whoever holds the other end of its input is gone."""
-    threading.Thread(target=_wait_for_the_end, daemon=True).start()
+def end_with_parent(last: Callable[[], object] = lambda: None) -> None:
+    """End this process at once when whoever holds the other end of its input is gone.
+
+    last: what is done then before the end.
+    """
+    threading.Thread(target=_wait_for_the_end, args=(last,), daemon=True).start()
 
 
-def _wait_for_the_end() -> None:
+def _wait_for_the_end(last: Callable[[], object]) -> None:
     # Not through sys.stdin, whose lock this thread would still hold when Python shuts down.
     while os.read(0, 1):
         pass
+    last()
     os._exit(1)

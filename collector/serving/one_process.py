@@ -27,16 +27,21 @@ def prepare() -> None:
     if settings.EMBEDDED:
         # Its tables alone live there: all others' migrations would be walked through for nothing.
         call_command("migrate", "marketplace", database="marketplace", verbosity=0)
-        call_command(
-            "create_requester",
-            REQUESTER,
-            keys_file=str(settings.MTURK_KEYS_FILE),
-            endpoint_url=settings.MARKETPLACE_URL,
-            verbosity=0,
-        )
+        make_requester()
         _remember_address()
         # Whoever held a collection was this process's predecessor, stopped amid a round.
         Collection.objects.filter(maintained_until__isnull=False).update(maintained_until=None)
+
+
+def make_requester() -> None:
+    """Make the embedded marketplace's requester account, unless there is one."""
+    call_command(
+        "create_requester",
+        REQUESTER,
+        keys_file=str(settings.MTURK_KEYS_FILE),
+        endpoint_url=settings.MARKETPLACE_URL,
+        verbosity=0,
+    )
 
 
 def adopt_moved_hits() -> None:

@@ -14,7 +14,7 @@ import { Submission } from "./page/submission.js";
 import { count, amount } from "./talk/amounts.js";
 import { Call } from "./talk/call.js";
 import { showOver, showReady, showWaiting } from "./talk/halls.js";
-import { Line } from "./talk/line.js";
+import { Line, NoLine } from "./talk/line.js";
 import { Outbox } from "./talk/outbox.js";
 import { Talk } from "./talk/talk.js";
 
@@ -34,7 +34,8 @@ class DialogPage {
     this.messages = new Messages({ element: null, panel: find("[data-problems]"), on: {} });
     this.preferences = new Preferences({ dialog: this.dialogs.get("preferences"), values: state.preferences, api: this.api });
     this.call = new Call({ sounds: () => this.preferences.values.sounds });
-    this.line = new Line({
+    this.isTrial = state.mode === "trial";
+    this.line = this.isTrial ? new NoLine() : new Line({
       url: state.urls.socket, token: state.token,
       on: {
         message: (message) => this.#hear(message),
@@ -54,17 +55,27 @@ class DialogPage {
     this.talk = new Talk({
       money: state.money, outbox: this.outbox, announcer: this.announcer,
       history: new History({ button: find("[data-action=undo]"), announcer: this.announcer }),
-      on: { send: (message) => this.outbox.send(message), keep: (message) => this.line.send(message) },
+      on: { send: (message) => this.#send(message), keep: (message) => this.line.send(message) },
     });
     this.#listen();
     this.#startKeys();
     this.#startSubmission();
     this.#startClock();
+    if (this.isTrial) {
+      this.#hear({ type: "state", state: state.talk });
+      this.#showLine("saved", "A trial: nothing is sent");
+      return;
+    }
     setInterval(() => this.#tick(), 1000);
     listenToReports(this);
     listenToReturn({
       draft: noDraft, messages: this.messages, leaving: "If a dialog goes on, it ends for your partner, too.",
     });
+  }
+
+  #send(message) {
+    if (this.isTrial) this.messages.tell("A worker would send this now. In a trial nothing is sent.");
+    else this.outbox.send(message);
   }
 
   #hear(message) {
@@ -191,10 +202,10 @@ class DialogPage {
       for (const button of document.querySelectorAll(`[data-action=${name}]`)) button.addEventListener("click", action);
     };
     for (const name of ["instructions", "preferences", "report", "finish"]) on(name, () => this.dialogs.open(name));
-    on("ready", () => this.outbox.send({ type: "ready", dialog: this.state.dialog.id }));
-    on("confirm-finish", () => { this.dialogs.get("finish").close(); this.outbox.send({ type: "finish" }); });
+    on("ready", () => this.#send({ type: "ready", dialog: this.state.dialog.id }));
+    on("confirm-finish", () => { this.dialogs.get("finish").close(); this.#send({ type: "finish" }); });
     on("end", () => this.#askToEnd());
-    on("confirm-end", () => { this.dialogs.get("end").close(); this.outbox.send({ type: "end", dialog: this.state.dialog.id }); });
+    on("confirm-end", () => { this.dialogs.get("end").close(); this.#send({ type: "end", dialog: this.state.dialog.id }); });
     on("complain", () => this.#askToComplain());
     find("[data-form=complaint]").addEventListener("submit", (event) => this.#complain(event));
   }
@@ -225,7 +236,7 @@ class DialogPage {
       return;
     }
     this.dialogs.get("complain").close();
-    this.outbox.send({ type: "report", dialog: this.complaintAbout, reason, note: form.querySelector("[data-complaint-note]").value });
+    this.#send({ type: "report", dialog: this.complaintAbout, reason, note: form.querySelector("[data-complaint-note]").value });
   }
 
   #startKeys() {
@@ -253,7 +264,7 @@ class DialogPage {
         done: () => { this.line.close(); this.announcer.say("Submitted"); },
       },
     });
-    button.addEventListener("click", () => this.submission.press());
+    button.addEventListener("click", () => (this.isTrial ? this.#send() : this.submission.press()));
   }
 
   #startClock() {

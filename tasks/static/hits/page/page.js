@@ -63,6 +63,15 @@ export class Page {
     find("[data-action=submit]").addEventListener("click", () => {
       this.messages.tell("A worker would hand this in now. In a trial nothing is kept.");
     });
+    if (this.state.told) this.#showTold(this.state.told);
+  }
+
+  /** What the server said of this work when it was done: advice, or why it was refused. */
+  #showTold({ problems = [], hints = [] }) {
+    const { refs } = this.#collect();
+    this.messages.receive({ problems, hints }, refs);
+    if (problems.length) this.messages.refuse(problems, refs, (ref) => this.kind.name(ref));
+    this.kind.checked();
   }
 
   /** The work changed: save soon. */

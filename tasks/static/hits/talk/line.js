@@ -8,6 +8,17 @@ const longestPause = 10_000;
 const silence = 45_000;
 const patience = 4_000;
 
+/** In place of a socket where a dialog is only looked at. */
+export class NoLine {
+  send() {
+    return false;
+  }
+
+  check() {}
+
+  close() {}
+}
+
 export class Line {
   /** on: {message(message), open(), lost(tries), closed()}; open() comes before any message. */
   constructor({ url, token, on }) {

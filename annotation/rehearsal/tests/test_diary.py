@@ -1,0 +1,88 @@
+"""What a rehearsal keeps of its pages: they can be tried, send nothing, and need nothing else."""
+
+import json
+
+import pytest
+
+from annotation.rehearsal.diary import (
+    ADVISED,
+    AS_TEACHER,
+    BLANK,
+    REFUSED,
+    SUBMITTED,
+    Diary,
+    Effort,
+    still,
+    to_try,
+)
+from annotation.rehearsal.findings import least_minutes
+from tasks.pages.work_page import CLOSING, OPENING
+from tasks.simulation.page_parser import parse_page
+
+STATE = {
+    "title": "Ask",
+    "kind": "question",
+    "mode": "work",
+    "token": "secret",
+    "urls": {"submit": "/hit/submit"},
+    "items": [{"id": "1", "text": "one two three", "title": "no"}],
+}
+HTML = f"<html>{OPENING}{json.dumps(STATE)}{CLOSING}<script src=x></script></html>"
+PAGE = parse_page(HTML, "http://localhost:1/hit/")
+
+
+def test_a_page_of_work_is_kept_without_its_token_and_addresses() -> None:
+    kept = to_try(HTML, {**STATE, "draft": {"data": {"questions": ["</script>"]}}})
+    state = parse_page(kept, "http://localhost/").data("page-state")
+    assert (state["mode"], state["token"], state["urls"]) == ("trial", "", {})
+    assert state["draft"]["data"] == {"questions": ["</script>"]}
+    assert "secret" not in kept
+
+
+def test_another_page_is_kept_still_and_with_its_style_inside() -> None:
+    page = (
+        '<link rel="stylesheet" href="/static/common/tokens.css"><script>go()</script>'
+        '<iframe src="x"></iframe><p>Words'
+    )
+    kept = still(page)
+    assert kept.startswith("<style>")
+    assert "--primary" in kept
+    assert kept.endswith("</style><p>Words")
+
+
+def test_one_page_is_kept_of_each_kind_and_state_and_the_rest_is_counted() -> None:
+    diary = Diary()
+    problem = {"index": 0, "field": "text", "message": "Write a question."}
+    assert diary.tries_blank(STATE)
+    assert not diary.tries_blank(STATE)
+    diary.refused(PAGE, STATE, {}, [problem])
+    for _ in range(2):
+        diary.refused(PAGE, STATE, {"questions": []}, [problem, problem])
+        diary.advised(PAGE, STATE, {"questions": []}, [problem])
+        diary.submitted(PAGE, STATE, {"questions": [{"item": "1", "text": "Why so?"}]})
+    assert set(diary.pages) == {("Ask", each) for each in (BLANK, REFUSED, ADVISED, SUBMITTED)}
+    assert diary.pages["Ask", REFUSED].note == "Write a question."
+    # Submitting nothing is our own doing.
+    assert dict(diary.told) == {
+        ("Ask", True, "Write a question."): 4,
+        ("Ask", False, "Write a question."): 2,
+    }
+    assert diary.efforts["Ask"] == Effort(hits=2, words_read=6, characters_typed=14)
+
+
+def test_of_a_live_dialog_the_longest_state_of_each_role_is_kept() -> None:
+    diary = Diary()
+    for n_turns in (1, 3, 2):
+        talk = {"role": "teacher", "turns": [{}] * n_turns}
+        diary.heard(PAGE, STATE, {"phase": "talking", "dialog": talk})
+    (page,) = diary.pages.values()
+    shown = parse_page(page.html, "http://localhost/").data("page-state")
+    assert page.moment == AS_TEACHER
+    assert len(shown["talk"]["dialog"]["turns"]) == 3
+
+
+def test_a_hit_takes_at_least_its_reading_and_its_typing() -> None:
+    # 476 words at 238 a minute, and 520 characters, five a word, at 52 words a minute.
+    assert least_minutes(Effort(2, 2 * 476, 2 * 520)) == pytest.approx(4.0)
+    assert least_minutes(Effort(2)) is None
+    assert least_minutes(Effort()) is None
