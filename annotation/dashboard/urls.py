@@ -126,6 +126,7 @@ of_collection: list[URLPattern] = [
     ),
     path("releases/<int:number>/<path:name>", release_pages.release_file, name="release_file"),
     path("report/", report.report, name="report"),
+    path("report/<str:file>", report.report_file, name="report_file"),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -75,9 +75,25 @@ def whole_percent(cell: Cell) -> str:
     return (f"{100 * cell:.0f}" if cell else "") if isinstance(cell, float) else text(cell)
 
 
+class Proportion(float):
+    """A share of so many items, each of which counts or does not: it has an interval."""
+
+    whole: int
+
+    def __new__(cls, part: int, whole: int) -> "Proportion":
+        """Return part / whole."""
+        made = super().__new__(cls, part / whole)
+        made.whole = whole
+        return made
+
+
 def share(part: float, whole: int) -> float | None:
-    """Return part / whole, None where there is no whole."""
-    return part / whole if whole else None
+    """Return part / whole, None where there is no whole; a Proportion where items are counted."""
+    if not whole:
+        return None
+    if isinstance(part, int) and 0 <= part <= whole:
+        return Proportion(part, whole)
+    return part / whole
 
 
 def markdown(table: Table) -> str:

@@ -6,8 +6,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_http_methods
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.metrics.result import ScoreError
@@ -52,9 +53,29 @@ def report(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         "releases/report.html",
         tab="releases",
         tables=[drawn(table) for table in told],
+        # Tables of predictions that were handed in are not kept, so there is no file of them.
+        files_of="" if "name" in shown else context.collection.slug,
         status=422 if "problem" in shown else 200,
         **shown,
     )
+
+
+@collection_page
+@require_safe
+def report_file(request: HttpRequest, context: CollectionContext, file: str) -> HttpResponse:
+    """Hand out one table of the report: NAME.csv, or its shares drawn, NAME.svg."""
+    from annotation.reports import tables_of
+    from annotation.reports.charts import files_of
+
+    wanted = file.rpartition(".")[0]
+    tables = [table for table in tables_of(context.collection) if table.name == wanted]
+    content = dict(files_of(tables)).get(file)
+    if content is None:
+        raise Http404
+    kind = "image/svg+xml" if file.endswith(".svg") else "text/csv; charset=utf-8"
+    named = f"{context.collection.slug}-{file}"
+    headers = {"Content-Disposition": content_disposition_header(True, named) or ""}
+    return HttpResponse(content, content_type=kind, headers=headers)
 
 
 def _predicted(context: CollectionContext, given: UploadedFile | None) -> "list[Table]":
@@ -99,6 +120,8 @@ def drawn(table: "Table") -> dict[str, Any]:
     texts = table.texts()
     columns = [_Column(table, at, [row[at] for row in texts]) for at in range(len(table.columns))]
     return {
+        "name": table.name,
+        "has_chart": any(column.has_bars for column in columns),
         "title": table.title,
         "note": table.note,
         "simulated": table.simulated,

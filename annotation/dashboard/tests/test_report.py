@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotation.dashboard.releases import report as page_of_report
 from annotation.protocols.contracts import REPORT
+from annotation.protocols.iirc.tests.island import island
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.release.official_import import Source, import_official_files
 from annotation.reports.scheme_labels import tables_of_labels
@@ -138,3 +139,16 @@ def test_a_protocol_without_figures_of_predictions_asks_for_none(
     assert "How does a system do?" not in page
     answer = rita.post("/collections/pilot/report/", {"predictions": predictions("")})
     assert answer.status_code == 422
+
+
+def test_each_table_is_handed_out_as_csv_and_its_shares_as_a_drawing(rita: Client) -> None:
+    island()
+    page = rita.get("/collections/pilot/report/").content.decode()
+    assert 'href="/collections/pilot/report/types.svg" download' in page
+    answer = rita.get("/collections/pilot/report/types.csv")
+    assert answer["Content-Disposition"] == 'attachment; filename="pilot-types.csv"'
+    assert answer.content.decode().startswith("type,questions,share,share low,share high,share of")
+    drawing = rita.get("/collections/pilot/report/types.svg")
+    assert drawing["Content-Type"] == "image/svg+xml"
+    assert b"Wilson" in drawing.content
+    assert rita.get("/collections/pilot/report/nothing.csv").status_code == 404

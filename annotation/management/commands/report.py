@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 
 from annotation.metrics.result import ScoreError
-from annotation.reports import hand_labels, tables_of, tables_of_predictions
+from annotation.reports import charts, hand_labels, tables_of, tables_of_predictions
 from annotation.reports.table import Table
 from annotation.reports.terminal import table_lines
 from collector.lookup import collection_named
@@ -51,6 +51,13 @@ class Command(BaseCommand):
             help="write what is drawn, the flow from one facet's labels to another's, to this new "
             "file",
         )
+        parser.add_argument(
+            "--files",
+            type=Path,
+            metavar="FOLDER",
+            help="also write each table as CSV, and its shares with intervals as SVG, in this new "
+            "folder",
+        )
         parser.add_argument("--seed", type=seed, help="of the sample (default: the collection's)")
 
     def handle(self, **options: Any) -> None:
@@ -68,6 +75,8 @@ class Command(BaseCommand):
                 tables = _tables(collection, options)
             if options["figure"]:
                 hand_labels.write_flow(tables, options["figure"])
+            if options["files"]:
+                charts.write_files(tables, options["files"])
         except (ProtocolError, ScoreError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:
