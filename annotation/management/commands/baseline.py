@@ -71,24 +71,7 @@ class Command(BaseCommand):
             action="store_true",
             help="only measure a few steps, and say how long all takes and in how much memory",
         )
-        parser.add_argument(
-            "--predict",
-            type=Path,
-            metavar="FILE",
-            help="answer another file, such as a test file, with the run that is finished in --out",
-        )
-        parser.add_argument(
-            "--release",
-            type=Path,
-            metavar="FOLDER",
-            help=f"with {ALL}: train every baseline from a release, and fill the paper's tables",
-        )
-        parser.add_argument(
-            "--learned-in",
-            type=Path,
-            metavar="FOLDER",
-            help="answer with what the baseline that learns the same has learned there",
-        )
+        _add_ways(parser)
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -172,3 +155,25 @@ class Command(BaseCommand):
         self.stdout.write(as_table(done.result, in_colour=self.stdout.isatty()))
         self.stdout.write(f"Predictions: {options['out'] / done.card['predictions']}")
         self.stdout.write(f"How it was made: {options['out'] / 'README.md'}")
+
+
+def _add_ways(parser: ArgumentParser) -> None:
+    """Declare what else is done than to train one baseline from its own files."""
+    parser.add_argument(
+        "--predict",
+        type=Path,
+        metavar="FILE",
+        help="answer another file, such as a test file, with the run that is finished in --out",
+    )
+    parser.add_argument(
+        "--release",
+        type=Path,
+        metavar="FOLDER",
+        help=f"with {ALL}: train every baseline from a release, and fill the paper's tables",
+    )
+    parser.add_argument(
+        "--learned-in",
+        type=Path,
+        metavar="FOLDER",
+        help="answer with what the baseline that learns the same has learned there",
+    )
