@@ -15,10 +15,12 @@ from annotation.splits.assignment import make_splits
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
+from common.renewed_claim import renewed
 
 log = logging.getLogger(__name__)
-# A job that has given no sign for so long has died.
-SILENT = timedelta(minutes=15)
+# A job that has given no sign for so long has died; one that is at work gives one this often.
+SILENT = timedelta(minutes=1)
+SIGN_SECONDS = 5.0
 BROKEN = "It broke on our side; the server's log says how. Nothing was changed: try again."
 
 
@@ -49,7 +51,8 @@ def fulfil(order_id: int, now: datetime) -> None:
     order = ReleaseOrder.objects.select_related("collection").get(pk=order_id)
     order.claim = claim
     try:
-        made, is_new = _make(order, now)
+        with renewed(lambda: _mine(order).update(seen_at=timezone.now()), SIGN_SECONDS):
+            made, is_new = _make(order, now)
     except LostClaim:
         log.warning("Release of %s: another job has taken it over", order.collection.slug)
     except ActionError as error:

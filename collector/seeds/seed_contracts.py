@@ -45,7 +45,14 @@ class CountsSeeds(Protocol[P]):
         """Return what tells how many seeds there would be with some parameters."""
 
 
-class SeedsModule(SeedsPart[P], JoinsTexts, CountsSeeds[P], Protocol[P]):
+class TellsMisfits(Protocol):
+    """seeds.py of a protocol that needs a corpus of some kind."""
+
+    def misfit(self, corpus: Corpus) -> str:
+        """Return which corpora fit, in a sentence, where this one offers no seed; else ""."""
+
+
+class SeedsModule(SeedsPart[P], JoinsTexts, CountsSeeds[P], TellsMisfits, Protocol[P]):
     """All that is called of seeds.py where nobody keeps candidate sets."""
 
     @property
@@ -104,11 +111,22 @@ def _first(texts: Sequence[str]) -> str:
     return texts[0]
 
 
+def _fits(corpus: Corpus) -> str:
+    """Return "": any corpus may do for a protocol that does not say otherwise."""
+    return ""
+
+
 SEEDS = Part[SeedsModule[Parameters]](
     "seeds",
     SeedsModule,
     SeedsPart,
-    defaults={"CURATED": False, "NOUN": "paragraph", "LOOSEST": {}, "text_of": _first},
+    defaults={
+        "CURATED": False,
+        "NOUN": "paragraph",
+        "LOOSEST": {},
+        "text_of": _first,
+        "misfit": _fits,
+    },
 )
 CURATED_SEEDS = Part[CuratedSeedsPart[Parameters]]("seeds", CuratedSeedsPart)
 SPLITS = Part[SplitsModule[Parameters]](

@@ -14,7 +14,7 @@ from collector.candidates.defaults import propose_defaults
 from collector.candidates.pools import pools_of
 from collector.candidates.proposals import CandidatesError
 from collector.graph.graph_file import GraphError
-from collector.models import Collection, CollectionState, Seed, SeedParagraph
+from collector.models import Collection, CollectionState, Corpus, Seed, SeedParagraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import Protocol, get_protocol
 from collector.protocols.parameters import Parameters
@@ -84,9 +84,16 @@ def propose_sets(collection: Collection) -> None:
         raise ActionError(str(error)) from None
 
 
+def misfit_of(protocol: Protocol, corpus: Corpus) -> str:
+    """Return which corpora fit the protocol, where this one offers it no seed; else ""."""
+    return protocol.part(SEEDS).misfit(corpus)
+
+
 def candidates_of(collection: Collection, parameters: Parameters) -> Iterable[Candidate]:
     """Return what the protocol offers, by the collection's own random seed; raises ActionError."""
     protocol = get_protocol(collection.protocol)
+    if told := misfit_of(protocol, collection.corpus):
+        raise ActionError(f"The corpus {collection.corpus} offers no seed. {told}")
     rng = random.Random(f"{collection.random_seed}:seeds")
     if not is_curated(collection):
         return protocol.part(SEEDS).candidates(collection.corpus, parameters, rng)

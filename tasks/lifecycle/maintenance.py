@@ -1,17 +1,16 @@
 """One round of everything a collection needs: each step finds its work in rows."""
 
 import logging
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from time import monotonic
 
-from django.db import DatabaseError, connection
 from django.db.models import Q
 
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
+from common.renewed_claim import renewed
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Lease, LeaseState
@@ -64,27 +63,9 @@ class Claim:
         free = Q(maintained_until__isnull=True) | Q(maintained_until__lt=self._now)
         return self._move(free, self._time())
 
-    @contextmanager
-    def kept(self) -> Iterator[None]:
+    def kept(self) -> AbstractContextManager[None]:
         """Renew it now and then while the block lasts, however long one of its steps may be."""
-        over = threading.Event()
-        keeper = threading.Thread(target=self._keep, args=(over,), name="claim", daemon=True)
-        keeper.start()
-        try:
-            yield
-        finally:
-            over.set()
-            keeper.join()
-
-    def _keep(self, over: threading.Event) -> None:
-        while not over.wait(RENEW_SECONDS):
-            try:
-                self.renew()
-            except DatabaseError as error:
-                log.warning("%s: %s", type(error).__name__, error)
-            finally:
-                # Nobody else closes what this thread has opened.
-                connection.close()
+        return renewed(self.renew, RENEW_SECONDS)
 
     def renew(self) -> None:
         """Hold it for longer, unless it ran out and somebody else has it now."""

@@ -171,6 +171,17 @@ def _to_open(collection: Collection, stages: list[Stage], name: str) -> list[Sta
     return opened
 
 
+def to_open(collection: Collection) -> list[Stage]:
+    """Return the stages that `publish` would open, in order; raises ActionError as it does."""
+    return _to_open(collection, list(collection.stages.all()), "")
+
+
+def locks_labels(stage: Stage) -> bool:
+    """Return whether a stage, as it was before it was opened, had labels that could change."""
+    table = parameters_of(stage.collection).stages()[stage.name]
+    return stage.state == StageState.DRAFT and "fields" in table.UNTIL_OPENED
+
+
 def _check_read(collection: Collection, name: str) -> None:
     """Raise ActionError for a stage that has nothing to do where questions were read from files."""
     drawing = _drawing(collection)

@@ -10,6 +10,7 @@ from collector.models import Collection, Corpus
 from collector.models.corpus import CorpusState
 from collector.models.name import is_name
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
+from collector.seeds.selection import misfit_of
 from tasks.crowd.groups import listed
 from tasks.crowd.requester_api import MarketplaceError, asked_once
 from tasks.pages.wording import price
@@ -95,6 +96,10 @@ class CollectionForm(forms.Form):
         given["slug"] = slug
         if given.get("protocol"):
             given["protocol"] = self._protocol(given)
+        if given.get("protocol") and given.get("corpus"):
+            told = misfit_of(given["protocol"], given["corpus"])
+            if told:
+                self.add_error("corpus", f"{given['corpus']} offers no seed. {told}")
         return given
 
     def _protocol(self, given: dict[str, Any]) -> Protocol | None:

@@ -16,7 +16,7 @@ from collector.models import CollectionState, Stage
 from common.actions import ActionError
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import publication
-from tasks.lifecycle.publication import notices
+from tasks.lifecycle.publication import locks_labels, notices, to_open
 from tasks.money.estimates import estimate, totals
 from tasks.people.audience import audience_of
 
@@ -50,6 +50,12 @@ def _before_publishing(request: HttpRequest, context: CollectionContext) -> Http
     if row.state != CollectionState.DRAFT or not row.seeds.exists():
         return redirect(context.url("collection"))
     estimates = estimate(row)
+    # What is refused when it is pressed is said now.
+    try:
+        opened = to_open(row)
+    except ActionError as error:
+        messages.error(request, error.on_page)
+        return redirect(context.url("collection"))
     return context.render(
         request,
         "collections/publishing.html",
@@ -60,6 +66,10 @@ def _before_publishing(request: HttpRequest, context: CollectionContext) -> Http
         n_seeds=row.seeds.count(),
         provider=publication.provider_name(),
         audience=audience_of(row),
+        openings=[
+            (stage, context.parameters.stages()[stage.name].title, locks_labels(stage))
+            for stage in opened
+        ],
     )
 
 

@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils.html import escape
 
 from annotation.dashboard.collections.publishing import cents_of
+from annotation.dashboard.tests.making import make_lines
 from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import parameters_of
 from tasks.crowd.requester_api import MarketplaceError
@@ -64,6 +65,18 @@ def test_publishing_asks_once_with_the_money_of_each_stage_and_what_stays_fixed(
     post(rita, "publish/")
     again = rita.get("/collections/pilot/publish/")
     assert again["Location"] == "/collections/pilot/"
+
+
+def test_the_page_says_what_opens_and_which_labels_it_locks(rita: Client, settings: Any) -> None:
+    lines = make_lines(settings)
+    page = rita.get("/collections/lines/publish/").content.decode()
+    opens = page.partition('id="opens"')[2].partition("</section>")[0]
+    for stage in lines.stages.all():
+        assert f'action="/collections/lines/stages/{stage.name}/open/"' in opens
+    assert opens.count("are locked from then on") == 1
+    lines.stages.filter(kind="label").update(state=StageState.CLOSED)
+    page = rita.get("/collections/lines/publish/").content.decode()
+    assert "are locked from then on" not in page
 
 
 def test_one_stage_can_be_opened_alone(rita: Client, pilot: Collection) -> None:

@@ -6,6 +6,7 @@ import json
 import zipfile
 from datetime import timedelta
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -189,6 +190,32 @@ def test_an_order_is_taken_by_one_job_and_again_when_that_has_died(pilot: Collec
     assert release_jobs.orders_to_fulfil(now + release_jobs.SILENT + timedelta(seconds=1)) == [
         order.pk
     ]
+
+
+def test_a_job_that_is_long_at_one_step_keeps_its_order(
+    pilot: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    release, signs, twice = issue_into(tmp_path, pilot), [], Event()
+
+    class Mine:
+        def update(self, **fields: object) -> int:
+            if list(fields) == ["seen_at"]:
+                signs.append(fields["seen_at"])
+                if len(signs) == 2:
+                    twice.set()
+            return 1
+
+    def make(order: ReleaseOrder, now: object) -> tuple[Release, bool]:
+        assert twice.wait(10)
+        return release, True
+
+    monkeypatch.setattr(release_jobs, "SIGN_SECONDS", 0.01)
+    monkeypatch.setattr(release_jobs, "_mine", lambda order: Mine())
+    monkeypatch.setattr(release_jobs, "_make", make)
+    release_jobs.fulfil(order_of(pilot).pk, timezone.now())
+    assert len(signs) >= 2
+    # A minute after a job was killed the next one goes on.
+    assert timedelta(seconds=30) < release_jobs.SILENT <= timedelta(minutes=1)
 
 
 @pytest.mark.parametrize("lost_in", ["decide_collection", "publish_release"])

@@ -13,6 +13,13 @@ COLUMNS = ("pk", "text", "article__title", "article__book__document", "article__
 MORE = ("article__book__kind", "article__book__url", "article__book__table_rows")
 
 
+def misfit(corpus: Corpus) -> str:
+    """Return which corpora fit, unless this one has a book with a summary."""
+    if Paragraph.objects.filter(article__corpus=corpus, article__book__isnull=False).exists():
+        return ""
+    return "It asks about books: only a corpus that ingest_books read with their summaries fits."
+
+
 def candidates(corpus: Corpus, parameters: Parameters, rng: random.Random) -> Iterator[Candidate]:
     """Yield every book that has a summary, in an order drawn by `rng`.
 

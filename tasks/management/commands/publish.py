@@ -15,7 +15,7 @@ from common.actions import ActionError
 from common.command_line import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import maintain_alone
-from tasks.lifecycle.publication import notices, provider_name, publish
+from tasks.lifecycle.publication import locks_labels, notices, provider_name, publish
 from tasks.pages.wording import price
 from tasks.people.audience import audience_of
 
@@ -60,6 +60,8 @@ class Command(BaseCommand):
                 f"Open on {provider_name()}: {done.get('HITs published', 0)} HITs published now; "
                 f"more follow as they are taken.{left}"
             )
+            if locked := [stage.name for stage in opened if locks_labels(stage)]:
+                self.stdout.write(f"Labels are locked now: {', '.join(locked)}.")
             said = price(collection.maximum_cents or 0, parameters_of(collection))
             self.stdout.write(
                 f"Maximum total: {said}, fees included; bonuses you give come on top."
