@@ -22,7 +22,7 @@ from annotation.dashboard.people import (
     workers,
 )
 from annotation.dashboard.questions import difficulty, question_pages, single_hop_review
-from annotation.dashboard.releases import baseline_pages, release_pages, report
+from annotation.dashboard.releases import baseline_pages, release_pages, report, statement_page
 from annotation.dashboard.seeds import candidate_pairs, candidate_sets, seed_pages
 
 of_collection: list[URLPattern] = [
@@ -106,6 +106,7 @@ of_collection: list[URLPattern] = [
     path("releases/", release_pages.releases, name="releases"),
     path("releases/now/", release_pages.releases_now, name="releases_now"),
     path("releases/make/", release_pages.make_release, name="make_release"),
+    path("releases/said/", statement_page.statements, name="statements"),
     path("releases/<int:number>/", release_pages.release, name="release"),
     path("releases/<int:number>/readme/", release_pages.release_card, name="release_card"),
     path("releases/<int:number>/changes/", release_pages.release_changes, name="release_changes"),

@@ -3,7 +3,7 @@
 from annotation.models.baselines import BaselineRun, TrainingState
 from annotation.models.official import OfficialArticle, OfficialFile
 from annotation.models.rehearsal import Rehearsal, RehearsalPage, RehearsalState
-from annotation.models.release import Context, OrderState, Release, ReleaseOrder
+from annotation.models.release import About, Context, OrderState, Release, ReleaseOrder, Statement
 from annotation.models.splits import (
     CrossValidation,
     Fold,
@@ -18,6 +18,7 @@ from annotation.models.splits import (
 from annotation.models.verdict import Exclusion, Override, Verdict
 
 __all__ = [
+    "About",
     "BaselineRun",
     "Context",
     "CrossValidation",
@@ -39,6 +40,7 @@ __all__ = [
     "RunState",
     "SampledQuestion",
     "SplitAssignment",
+    "Statement",
     "TrainingState",
     "Verdict",
 ]

@@ -27,6 +27,44 @@ class Release(models.Model):
         return f"{self.collection} release {self.number}"
 
 
+class About(models.TextChoices):
+    """What no row knows of a dataset, and its requester is asked."""
+
+    AUTHORS = "authors", "Authors"
+    CONTACT = "contact", "Contact"
+    PAGE = "page", "Page or paper"
+    USES = "uses", "Intended uses"
+    LIMITS = "limits", "Known limits, and uses to avoid"
+    BIASES = "biases", "Biases"
+    IMPACT = "impact", "Social impact"
+    PERSONAL = "personal", "Personal and sensitive information"
+    PEOPLE = "people", "Who the workers are"
+    ETHICS = "ethics", "Ethics review"
+    MACHINES = "machines", "Machine-written text"
+    UPKEEP = "upkeep", "Upkeep"
+
+
+class Statement(models.Model):
+    """What a requester says of the dataset: the last of each name holds, a blank one none."""
+
+    collection = models.ForeignKey(
+        "collector.Collection", models.CASCADE, related_name="statements"
+    )
+    about = models.CharField(max_length=20, choices=About.choices)
+    text = models.TextField(blank=True)
+    by = models.CharField(max_length=150)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["at", "id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(about__in=About.values), name="statement_is_asked")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_about_display()}: {self.text[:40]}"
+
+
 class OrderState(models.TextChoices):
     """Where the wish stands; a job takes what waits."""
 

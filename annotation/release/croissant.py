@@ -8,10 +8,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from annotation.models import About
 from annotation.release import questions_table, responsible_ai, votes_table
-from annotation.release.citation import bibtex
+from annotation.release.citation import citation
 from annotation.release.facts import Facts, description, origin
 from annotation.release.parquet_tables import BOOLEAN, INTEGER, TEXT, Column
+from annotation.release.statements import authors_of
 
 VERSION = "http://mlcommons.org/croissant/1.1"
 FILE = "croissant.json"
@@ -90,8 +92,9 @@ def metadata(facts: Facts, digests: Mapping[str, Mapping[str, Any]]) -> bytes:
         "datePublished": f"{facts.dates.published:%Y-%m-%d}",
         "description": marked + description(facts),
         "inLanguage": corpus.language,
-        "creator": {"@type": "sc:Organization", "name": collection.requester_name},
-        "citeAs": bibtex(collection, facts.dates.published),
+        "creator": _creators(facts),
+        "publisher": {"@type": "sc:Organization", "name": collection.requester_name},
+        "citeAs": citation(facts),
         "license": corpus.licence_url or corpus.licence_name or "unknown",
         **{f"rai:{name}": told for name, told in responsible_ai.properties(facts).items()},
         "distribution": [
@@ -99,9 +102,17 @@ def metadata(facts: Facts, digests: Mapping[str, Mapping[str, Any]]) -> bytes:
         ],
         "recordSet": _record_sets(facts),
     }
+    if About.PAGE in facts.said:
+        value["url"] = facts.said[About.PAGE]
     if corpus.base_url:
         value["isBasedOn"] = corpus.base_url
     return json.dumps(value, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+def _creators(facts: Facts) -> list[Json] | Json:
+    """Return the authors, without any the requester."""
+    authors = [{"@type": "sc:Person", "name": name} for name in authors_of(facts.said)]
+    return authors or {"@type": "sc:Organization", "name": facts.collection.requester_name}
 
 
 def _version(digests: Mapping[str, Mapping[str, Any]]) -> str:

@@ -1,9 +1,11 @@
 """The dataset card: what the files are, how they came to be, what was paid, what to beware of."""
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
+from annotation.models import About
 from annotation.release import (
     articles,
     assignment_log,
@@ -12,7 +14,7 @@ from annotation.release import (
     questions_table,
     votes_table,
 )
-from annotation.release.citation import bibtex
+from annotation.release.citation import citation
 from annotation.release.facts import (
     Facts,
     bonuses,
@@ -31,9 +33,11 @@ from annotation.reports.table import markdown
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import revisions_of
+from tasks.pages.wording import fill_placeholders
 
 FILE = "README.md"
 MANIFEST = "manifest.json"
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 LONGEST_TEXT = 280
 LONGEST_LIST = 3
 
@@ -54,6 +58,7 @@ def card(facts: Facts) -> str:
         _ethics(facts),
         "## What is in it\n\n" + "\n".join(tables),
         "## Limitations\n\n" + _listed(limits(facts)),
+        _said(facts),
         "## Licence\n\n" + articles.licence_text(collection),
         _citation(facts),
         "## Parameters\n\n" + _parameters(collection),
@@ -182,27 +187,40 @@ def _ethics(facts: Facts) -> str:
     """Return what people consented to, how they were paid, and what became of their work."""
     if facts.is_imported():
         return ""
-    collection, asked = facts.collection, consent_text(facts.collection)
+    collection = facts.collection
     told = [PSEUDONYMS]
     if collection.ethics_number:
         told.append(f"Ethics protocol {collection.ethics_number}.")
     told += [each for each in (rejections(collection), bonuses(collection)) if each]
-    words = (
-        "".join(f"> {line}".rstrip() + "\n" for line in asked.markdown.splitlines())
-        if asked
-        else ""
+    return f"## Consent, pay and ethics\n\n{_listed(told)}{_consent(collection)}"
+
+
+def _consent(collection: Collection) -> str:
+    """Return what workers agreed to; numbers that differ by HIT stay in braces."""
+    asked = consent_text(collection)
+    if asked is None:
+        return ""
+    text = fill_placeholders(COMMENT.sub("", asked.markdown), collection, parameters_of(collection))
+    words = "".join(f"> {line}".rstrip() + "\n" for line in text.strip().splitlines())
+    return (
+        f"\nWhoever worked on it agreed to these words (version {asked.version}; what stands in "
+        f"braces each HIT has filled in):\n\n{words}"
     )
-    consent = (
-        f"\nWhoever worked on it consented to this (version {asked.version}):\n\n{words}"
-        if asked
-        else ""
-    )
-    return f"## Consent, pay and ethics\n\n{_listed(told)}{consent}"
 
 
 def _citation(facts: Facts) -> str:
-    entry = bibtex(facts.collection, facts.dates.published)
-    return f"## How to cite\n\n```bibtex\n{entry}\n```\n"
+    return f"## How to cite\n\n```bibtex\n{citation(facts)}\n```\n"
+
+
+def _said(facts: Facts) -> str:
+    """Return what its requester says of the dataset; blank where nothing was said."""
+    told = [
+        f"### {About(about).label}\n\n{text}\n"
+        for about, text in facts.said.items()
+        if about != About.AUTHORS
+    ]
+    head = f"## In the words of {facts.collection.requester_name or 'its makers'}\n"
+    return "\n".join([head, *told]) if told else ""
 
 
 def _listed(sentences: Iterable[str]) -> str:

@@ -48,7 +48,7 @@ class Facts:
     kept: questions by split. official: names of the protocol's files. tables: the report's; one
     without columns only tells its requester what is still to do. secret: splits whose answers are
     not published. beside: what further files hold, by name. columns: of the files of questions.
-    examples: the first row of each split that has one.
+    examples: the first row of each split that has one. said: what its requester says of it.
     """
 
     collection: Collection
@@ -61,6 +61,7 @@ class Facts:
     beside: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, Column] = field(default_factory=dict)
     examples: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    said: Mapping[str, str] = field(default_factory=dict)
 
     def tabled(self) -> dict[str, int]:
         """Return how many questions are in each split that has any, and so a file for programs."""

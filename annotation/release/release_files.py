@@ -28,6 +28,7 @@ from annotation.release.questions_table import columns_of, write_questions
 from annotation.release.records import keyed_digest, records, snapshot
 from annotation.release.records_schema import ArticleRecord, SeedRecord, is_kept
 from annotation.release.spool import Spool
+from annotation.release.statements import not_said, said
 from annotation.release.withholding import (
     Withheld,
     public_records,
@@ -127,6 +128,7 @@ def write(
         columns=columns_of(export),
         examples=examples,
         dates=dates,
+        said=said(collection),
     )
     return _describe(facts, made, private, n_votes)
 
@@ -211,8 +213,8 @@ def _describe(facts: Facts, made: Path, private: Path, n_votes: int) -> dict[str
         value |= {"seed": None, "withheld": {"splits": facts.secret, "seal": seal}}
     release_folder.put(made, MANIFEST, [_as_json(value)])
     release_folder.write_sums(made)
-    # What the card says of simulated work stands on the release's page too.
-    return {**counts, "simulated": outcomes.simulated()}
+    # What the card says of simulated work stands on the release's page too, and what it lacks.
+    return {**counts, "simulated": outcomes.simulated(), "not_said": not_said(facts.said)}
 
 
 def _write_private(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from annotation.models import About
 from annotation.release.facts import (
     Facts,
     bonuses,
@@ -19,6 +20,21 @@ from collector.protocols.parameters import StageTable
 VOCABULARY = "http://mlcommons.org/croissant/RAI/1.0"
 # Tables of the report that tell how far people agree.
 AGREEMENT = ("label_agreement", "vote_agreement")
+# Where what a requester says belongs: properties of several texts, and of one.
+LISTS = {
+    About.USES: "dataUseCases",
+    About.LIMITS: "dataLimitations",
+    About.BIASES: "dataBiases",
+    About.PERSONAL: "personalSensitiveInformation",
+    About.PEOPLE: "annotatorDemographics",
+    About.MACHINES: "machineAnnotationTools",
+}
+TEXTS = {
+    About.IMPACT: "dataSocialImpact",
+    About.ETHICS: "dataCollection",
+    About.UPKEEP: "dataReleaseMaintenancePlan",
+    About.CONTACT: "dataReleaseMaintenancePlan",
+}
 PSEUDONYMS = (
     "Workers are named by pseudonyms that are the same within this dataset and lead to nobody; "
     "no release holds who they are."
@@ -52,7 +68,19 @@ def properties(facts: Facts) -> dict[str, str | list[str]]:
         "personalSensitiveInformation": [] if facts.is_imported() else [PSEUDONYMS],
         "dataReleaseMaintenancePlan": FROZEN,
     }
-    return {name: value for name, value in known.items() if value}
+    return {name: value for name, value in _with_said(known, facts).items() if value}
+
+
+def _with_said(known: Mapping[str, str | list[str]], facts: Facts) -> dict[str, str | list[str]]:
+    """Return what is known with what only the requester can say, behind it or by itself."""
+    found = dict(known)
+    for about, name in LISTS.items():
+        found[name] = [*found.get(name, []), *([facts.said[about]] if about in facts.said else [])]
+    for about, name in TEXTS.items():
+        if about in facts.said:
+            label = f"{About(about).label}: " if name in known else ""
+            found[name] = f"{found.get(name, '')} {label}{facts.said[about]}".strip()
+    return found
 
 
 def workers_per_item(table: StageTable) -> str:

@@ -78,6 +78,16 @@ class RevisionLine(Line):
     at: datetime
 
 
+class StatementLine(Line):
+    """What a requester said of the dataset, or took back."""
+
+    name = "statement"
+    about: str
+    text: str
+    by: str
+    at: datetime
+
+
 class SeedLine(Line):
     """One seed; its paragraphs are found by its key, which names their content."""
 
@@ -202,7 +212,8 @@ class FilesLine(Line):
 KINDS: dict[str, type[Line]] = {
     kind.name: kind
     for kind in (
-        *(CollectionLine, TextLine, RevisionLine, SeedLine, UnitLine, AssignmentLine),
+        *(CollectionLine, TextLine, RevisionLine, StatementLine, SeedLine, UnitLine),
+        AssignmentLine,
         *(DecisionLine, OverrideLine, AgreeingLine, ExclusionLine, HopsLine),
         *(JudgedLine, FilesLine),
     )
@@ -217,6 +228,7 @@ class Log:
     files: dict[str, str]
     texts: list[TextLine] = field(default_factory=list)
     revisions: list[RevisionLine] = field(default_factory=list)
+    statements: list[StatementLine] = field(default_factory=list)
     seeds: list[SeedLine] = field(default_factory=list)
     units: dict[str, UnitLine] = field(default_factory=dict)
     assignments: list[AssignmentLine] = field(default_factory=list)
@@ -249,6 +261,7 @@ def read_log(path: Path) -> Log:
         files=found[FilesLine][0].files,
         texts=found[TextLine],
         revisions=found[RevisionLine],
+        statements=found[StatementLine],
         seeds=found[SeedLine],
         units={line.unit: line for line in found[UnitLine]},
         assignments=found[AssignmentLine],

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
+from annotation.models import Statement
 from annotation.replay.log import Log, LogError
 from collector.models import Collection, CollectionRevision, Corpus
 from collector.protocols.creation import create_collection, parameters_of
@@ -59,6 +60,10 @@ def recreate_collection(log: Log, corpus: Corpus, now: datetime) -> Collection:
         collection.revisions.bulk_create(
             CollectionRevision(collection=collection, **revision.model_dump())
             for revision in log.revisions
+        )
+        Statement.objects.bulk_create(
+            Statement(collection=collection, **statement.model_dump())
+            for statement in log.statements
         )
         recreate_seeds(collection, log)
     return collection

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import Sum
 
-from annotation.models import Exclusion, Override, Verdict
+from annotation.models import Exclusion, Override, Statement, Verdict
 from annotation.release.assignment_log import Assignment, assignments, units_of
 from annotation.release.facts import Dates
 from annotation.replay.log import (
@@ -29,6 +29,7 @@ from annotation.replay.log import (
     OverrideLine,
     RevisionLine,
     SeedLine,
+    StatementLine,
     TextLine,
     UnitLine,
 )
@@ -106,6 +107,8 @@ def _lines(collection: Collection, dates: Dates) -> Iterator[Line]:
         yield TextLine(text=text.name, version=text.version, markdown=text.markdown)
     for row in revisions_of(collection):
         yield RevisionLine(key=row.key, old=row.old, new=row.new, why=row.why, by=row.by, at=row.at)
+    for said in Statement.objects.filter(collection=collection):
+        yield StatementLine(about=said.about, text=said.text, by=said.by, at=said.at)
     for seed in collection.seeds.select_related("stage").order_by("position").iterator():
         yield SeedLine(key=seed.key, position=seed.position, fold=seed.fold, stage=seed.stage.name)
     yield from _units(collection)

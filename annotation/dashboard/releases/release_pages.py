@@ -27,6 +27,7 @@ from annotation.release.hub_header import without_header
 from annotation.release.publish_release import beside_release
 from annotation.release.release_folder import PIECE_BYTES, zipped
 from annotation.release.release_jobs import order_release
+from annotation.release.statements import not_said, said
 from common.actions import ActionError
 from common.markdown import html_of
 from common.spreadsheet import csv_lines
@@ -234,6 +235,7 @@ def _now(context: CollectionContext) -> dict[str, Any]:
         "verdicts": verdict_counts(context.collection),
         "releases": [(row, _splits(row)) for row in rows],
         "order": order,
+        "not_said": not_said(said(context.collection)),
         "under_way": order is not None and order.state in UNDER_WAY,
     }
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
 from annotation.dashboard.tests.test_collections import queries
 from annotation.jobs import fulfil_order, look_after_what_is_due
-from annotation.models import OrderState, Release, ReleaseOrder, Verdict
+from annotation.models import OrderState, Release, ReleaseOrder, Statement, Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release import release_jobs
 from annotation.release.publish_release import PublishedRelease, publish_release
@@ -405,3 +405,20 @@ def test_what_changed_since_an_earlier_release_is_shown_and_handed_out(
     assert rita.get(f"{PAGE}2/changes/?since=9").status_code == 404
     (tmp_path / "pilot" / "manifest.json").unlink()
     assert "it holds no release" in rita.get(f"{PAGE}2/changes/").content.decode()
+
+
+def test_one_form_asks_for_what_only_a_requester_can_say(rita: Client, pilot: Collection) -> None:
+    assert "will not say: authors, contact" in rita.get(PAGE).content.decode()
+    wrong = rita.post(f"{PAGE}said/", {"uses": "To test <b>", "page": "nowhere"})
+    assert wrong.status_code == 400
+    page = wrong.content.decode()
+    assert "Nothing was saved" in page
+    assert "To test &lt;b&gt;" in page
+    assert page.count('class="wrong"') == 1
+    assert not Statement.objects.exists()
+    assert rita.post(f"{PAGE}said/", {"uses": "To test <b>"}).status_code == 302
+    assert Statement.objects.get().by == "owner"
+    page = rita.get(f"{PAGE}said/").content.decode()
+    assert "To test &lt;b&gt;" in page
+    assert "Said by owner" in page
+    assert "intended uses" not in rita.get(PAGE).content.decode()

@@ -73,6 +73,11 @@ class Command(BaseCommand):
             self.stdout.write(f"Release {release.number} of {collection.slug}: {spread} questions.")
         else:
             self.stdout.write(f"Nothing has changed since release {release.number}: {spread}.")
+        missing = release.counts.get("not_said") or []
+        if missing:
+            self.stdout.write(
+                f"Not said in its card: {', '.join(missing)}. Its page Releases asks for it."
+            )
         self.stdout.write(str(issued.folder))
         if issued.private:
             self.stdout.write(f"{issued.private} holds the answers withheld: do not publish it.")
