@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.baselines.training_files import check_training
 from annotation.metrics.result import Option, Result, ScoreError
 from annotation.protocols.contracts import BASELINES, SCORING, TakesOptions
+from annotation.readers.trained import ReaderError
 from annotation.reports.scores import as_json, as_table
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from collector.protocols.part_contract import Part
@@ -68,7 +70,7 @@ class Command(BaseCommand):
         """Print the scores; raises CommandError with one line for whatever is wrong."""
         try:
             result = _result(get_protocol(options["protocol"]), options)
-        except (ProtocolError, ScoreError) as error:
+        except (ProtocolError, ReaderError, ScoreError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:
             self.stdout.write(as_json(result))
@@ -77,7 +79,7 @@ class Command(BaseCommand):
 
 
 def _result(protocol: Protocol, options: dict[str, Any]) -> Result:
-    """Return the scores; raises CommandError, ProtocolError or ScoreError for a wrong call."""
+    """Return the scores; raises one of the errors that `handle` knows for a wrong call."""
     if not protocol.has(SCORING):
         raise CommandError(f"The protocol {protocol.name!r} lacks {SCORING.name}.py: write it.")
     files = (options["predictions"], options["gold"])
@@ -90,6 +92,9 @@ def _result(protocol: Protocol, options: dict[str, Any]) -> Result:
             raise CommandError(f"--{next(iter(learning))} is for baselines: give --baseline NAME.")
         result = protocol.part(SCORING).score(*files, given)
     else:
+        if options["train"] is not None:
+            # As gold a file with answers that are withheld may score; nothing learns from one.
+            check_training(protocol, [options["train"]], options["train"])
         result = _baseline(protocol, name)(*files, {**given, **learning})
     return result
 
