@@ -14,14 +14,15 @@ from django.utils import timezone
 from annotation.dashboard.tests.making import make_browser
 from collector.models import Collection, CollectionState
 from marketplace import clock
-from marketplace.models import HIT, HITType, QualificationType
+from marketplace.models import HIT, HITType, QualificationType, WorkerProfile
 from marketplace.people.groups import add_members, make_group, remove_member
 from marketplace.tests.visitor import Visitor
 from tasks.crowd import requester_api
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import maintain
+from tasks.management.commands.simulate import Command
 from tasks.models import Grant, GrantState
-from tasks.people import eligibility
+from tasks.people import eligibility, trusted
 from tasks.people.audience import audience_of
 from tasks.tests.making import make_collection
 from tests.lifecycles import whole_world
@@ -149,6 +150,8 @@ def test_the_trusted_are_spared_the_test_and_it_can_be_taken_back(
     test, work = title(pilot, "question_qualification"), title(pilot, "question")
     refused = rita.post("/collections/pilot/people/let-in/", {"who": "NOBODY"})
     assert "The marketplace knows nobody called NOBODY." in refused.content.decode()
+    WorkerProfile.objects.update_or_create(worker=ada.worker, defaults={"mturk_id": "AOLD"})
+    assert trusted.people_named(["AOLD", ada.worker.worker_id]) == [ada.worker.worker_id]
     rita.post(
         "/collections/pilot/people/let-in/",
         {"who": ada.worker.worker_id, "stage": "question_qualification"},
@@ -176,6 +179,30 @@ def test_the_trusted_are_spared_the_test_and_it_can_be_taken_back(
     assert run("let_in", "pilot", group=["Lab panel"]) == {"named": 2, "changed": 2}
     again = run("let_in", "pilot", ada.worker.worker_id, take_back=True)
     assert again["changed"] == Grant.objects.filter(state=GrantState.DECLINED).count() > 0
+
+
+def test_what_cannot_be_meant_is_refused_in_one_line(rita: Client, pilot: Collection) -> None:
+    group("Empty room")
+    let_in, people = "/collections/pilot/people/let-in/", [f"A{n}" for n in range(501)]
+    for command, told in {
+        ("let_in", "pilot"): "Name somebody, or give --group.",
+        ("let_in", "pilot", "--group", "Empty room"): "Nobody is in that group yet.",
+        ("let_in", "pilot", "A1", "--stage", "question"): "'question' is no qualification",
+        ("let_in", "pilot", *people): "Name 500 people at most",
+        ("change_collection", "pilot", "--set", 'people.groups=["A","A"]'): "each group once",
+    }.items():
+        with pytest.raises(CommandError, match=told) as refused:
+            call_command(*command)
+        assert "\n" not in str(refused.value)
+    assert "Name somebody, or choose a group." in rita.post(let_in).content.decode()
+    lost = rita.post("/collections/pilot/people/take-back/", {"at": "soon"}, follow=True)
+    assert "Choose whom to take it back from" in lost.content.decode()
+    Collection.objects.update(parameters={**pilot.parameters, "people": {"groups": ["Lab panel"]}})
+    Collection.objects.update(state=CollectionState.COLLECTING)
+    unexplained = rita.post("/collections/pilot/people/groups/", {"group": ["Empty room"]})
+    assert "Say why" in unexplained.content.decode()
+    with pytest.raises(CommandError, match="Only members of Lab panel see its HITs"):
+        Command()._prepared({"name": "pilot", "replay": None, "protocol": "", "stage": ""})
 
 
 def test_the_pages_open_while_the_marketplace_is_away(

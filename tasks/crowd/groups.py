@@ -1,5 +1,6 @@
 """Groups of people at a marketplace: qualifications of its host's that anybody may require."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -58,26 +59,29 @@ def blocked() -> set[str]:
     return {row["WorkerId"] for row in pages("list_worker_blocks", "WorkerBlocks")}
 
 
-def known_as(type_id: str, person: str) -> str:
-    """Return what the marketplace calls somebody, "" for somebody it does not know.
+def known_as(people: Iterable[str]) -> dict[str, str]:
+    """Return what the marketplace calls people, by how they are named here; "" for strangers.
 
-    An id that they had elsewhere, or on an account that was merged, names them too. To learn it
-    they are given 0 of the caller's qualification where they have none of it: not passed.
+    An id that they had elsewhere, or on an account that was merged, names them too: the wire tells
+    so of a qualification alone, and this is one that says nothing and that nobody is shown.
     """
+    asked_about = marketplace.create_qualification(
+        name="Asked about",
+        description="A requester's own bookkeeping: it says nothing of whoever has it.",
+        keywords=marketplace.UNLISTED,
+    )
+    return {person: _called(asked_about, person) for person in people}
+
+
+def _called(type_id: str, person: str) -> str:
+    try:
+        marketplace.grant(type_id, person, silently=True)
+    except MarketplaceError as error:
+        if not error.permanent:
+            raise
+        return ""
     asked = {"QualificationTypeId": type_id, "WorkerId": person}
-    for _ in range(2):
-        try:
-            return str(call("get_qualification_score", **asked)["Qualification"]["WorkerId"])
-        except MarketplaceError as error:
-            if not error.permanent:
-                raise
-        try:
-            marketplace.grant(type_id, person, value=0, silently=True)
-        except MarketplaceError as error:
-            if not error.permanent:
-                raise
-            return ""
-    return ""
+    return str(call("get_qualification_score", **asked)["Qualification"]["WorkerId"])
 
 
 def required(names: list[str]) -> list[dict[str, object]]:

@@ -34,9 +34,7 @@ def qualifying(collection: Collection, name: str = "") -> list[Stage]:
     return [stage for stage in found if name in ("", stage.name)]
 
 
-def people_named(
-    collection: Collection, names: Iterable[str], group_names: Iterable[str] = ()
-) -> list[str]:
+def people_named(names: Iterable[str], group_names: Iterable[str] = ()) -> list[str]:
     """Return what the marketplace calls these people and everybody in these groups, each once.
 
     Raises ActionError that names who or what is unknown there, MarketplaceError when it does not
@@ -50,8 +48,7 @@ def people_named(
     if chosen and not found and not wanted:
         raise ActionError("Nobody is in that group yet.")
     if wanted:
-        known = qualifications.external_id(qualifying(collection)[0])
-        called = {name: groups.known_as(known, name) for name in wanted}
+        called = groups.known_as(wanted)
         if strangers := [name[:80] for name, person in called.items() if not person]:
             raise ActionError(f"The marketplace knows nobody called {', '.join(strangers)}.")
         found |= set(called.values())

@@ -20,7 +20,7 @@ class StageProgress:
     """Places of one stage: handed in, being worked on, open on the marketplace, and in all.
 
     `planned` is what the seeds promise; `grants` counts a qualification's submissions by what was
-    decided; `cents_per_hour` is by the minutes expected, before anybody has worked.
+    decided, and who was let in without one (`let_in_granted`); `cents_per_hour` is by the minutes expected, before anybody has worked.
     """
 
     stage: Stage
@@ -124,9 +124,11 @@ def _grants(collection: Collection) -> dict[int, dict[str, int]]:
         Grant.objects.filter(qualification__stage__collection=collection)
         .order_by()
         .values("qualification__stage_id", "state")
-        .annotate(n=Count("pk"))
+        .annotate(n=Count("pk"), tested=Count("submitted_at"))
     )
     found: dict[int, dict[str, int]] = {}
     for row in rows:
-        found.setdefault(row["qualification__stage_id"], {})[row["state"]] = row["n"]
+        of_stage = found.setdefault(row["qualification__stage_id"], {})
+        of_stage[row["state"]] = row["tested"]
+        of_stage[f"let_in_{row['state']}"] = row["n"] - row["tested"]
     return found

@@ -72,7 +72,7 @@ def let_people_in(request: HttpRequest, context: CollectionContext) -> HttpRespo
     names = re.split(r"[\s,;]+", who)
     try:
         stages = trusted.qualifying(context.collection, stage)
-        found = trusted.people_named(context.collection, names, [group] if group else [])
+        found = trusted.people_named(names, [group] if group else [])
         if not found:
             raise ActionError("Name somebody, or choose a group.")
         new = trusted.let_in(context.collection, stages, found, name_of(request), timezone.now())

@@ -117,7 +117,7 @@ def fill_sets() -> None:
 def addresses() -> list[str]:
     """Return a page of every kind, with rows and without."""
     key = Question.objects.filter(stage__name="question").values_list("key", flat=True)[0]
-    parts = ["", "seeds/", "questions/", "money/", "problems/", "releases/", "report/"]
+    parts = ["", "seeds/", "people/", "questions/", "money/", "problems/", "releases/", "report/"]
     parts += ["money/work/"]
     parts += ["qualification/question_qualification/", "qualification/answer_qualification/"]
     parts += ["texts/consent/", "texts/question/?edit=yes"]

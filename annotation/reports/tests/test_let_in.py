@@ -1,12 +1,15 @@
 """Whoever was let in without a test is told apart in the report and in the release's card."""
 
+from typing import Any
+
 import pytest
 from django.utils import timezone
 
-from annotation.dashboard.tests.making import make_attempt, make_submission
+from annotation.dashboard.tests.making import make_attempt, make_lines, make_submission
 from annotation.release.facts import left_out
 from annotation.reports.collection import tables_of
 from collector.models import Collection
+from common.actions import ActionError
 from tasks.models import Submission
 from tasks.people import qualifications, trusted
 from tasks.tests.making import make_collection, make_worker, stage_of
@@ -54,3 +57,9 @@ def test_who_was_let_in_takes_the_test_like_anybody_once_it_is_taken_back(
     grant.refresh_from_db()
     assert (grant.state, grant.decided_by, grant.note) == ("submitted", "", "")
     assert grant.submitted_at is not None
+
+
+def test_where_nothing_is_tested_nobody_is_let_in(settings: Any) -> None:
+    lines = make_lines(settings)
+    with pytest.raises(ActionError, match="no qualification: everybody may take its work"):
+        trusted.qualifying(lines)

@@ -40,7 +40,7 @@ class Command(BaseCommand):
         collection, by, now = collection_named(options["name"]), options["by"][:150], timezone.now()
         try:
             stages = trusted.qualifying(collection, options["stage"])
-            people = trusted.people_named(collection, options["people"], options["group"])
+            people = trusted.people_named(options["people"], options["group"])
             if not people:
                 raise ActionError("Name somebody, or give --group.")
             if options["take_back"]:

@@ -46,10 +46,11 @@ class Command(BaseCommand):
         except (ActionError, MarketplaceError, ProtocolError) as error:
             raise CommandError(str(error)) from None
         told = notices(parameters_of(collection))
+        seen_by = audience_of(collection).sentences()
         if options["json"]:
             names = [stage.name for stage in opened]
             hits = done.get("HITs published", 0)
-            printed = {"opened": names, "hits": hits, "notices": told}
+            printed = {"opened": names, "hits": hits, "notices": told, "seen_by": seen_by}
             self.stdout.write(
                 json.dumps({**printed, "maximum_total_cents": collection.maximum_cents})
             )
@@ -66,5 +67,5 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"Maximum total: {said}, fees included; bonuses you give come on top."
             )
-            for each in [*audience_of(collection).sentences(), *told]:
+            for each in [*seen_by, *told]:
                 self.stdout.write(each)

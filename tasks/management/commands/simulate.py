@@ -106,7 +106,7 @@ class Command(BaseCommand):
         if groups := parameters_of(collection).people.groups:
             raise CommandError(
                 f"Only members of {' and '.join(groups)} see its HITs, and simulated workers are "
-                "in no group: simulate on a copy of it that is for everybody."
+                f"in no group. Rehearse it: {MANAGE} rehearse {collection.slug}"
             )
         return collection, real_work(collection.protocol, path) if path else None
 
