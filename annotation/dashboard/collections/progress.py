@@ -20,7 +20,8 @@ class StageProgress:
     """Places of one stage: handed in, being worked on, open on the marketplace, and in all.
 
     `planned` is what the seeds promise; `grants` counts a qualification's submissions by what was
-    decided, and who was let in without one (`let_in_granted`); `cents_per_hour` is by the minutes expected, before anybody has worked.
+    decided, and who was let in without one (`let_in_granted`); `cents_per_hour` is by the minutes
+    expected, before anybody has worked.
     """
 
     stage: Stage
