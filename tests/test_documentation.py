@@ -179,7 +179,7 @@ def routes() -> dict[str, tuple[str, str]]:
 
 VALUES = {"stage": "question_qualification", "name": "consent", "version": 1}
 UNKNOWN = {"key": 0, "number": 999, "worker": "nobody", "receipt": "none"}
-UNKNOWN |= {"run": 999, "position": 999, "file": "no.csv"}
+UNKNOWN |= {"run": 999, "position": 999, "file": "no.csv", "view": "none"}
 
 
 @pytest.mark.django_db

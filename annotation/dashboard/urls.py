@@ -8,6 +8,7 @@ from annotation.dashboard.collections import (
     instructions,
     label_scheme,
     overview,
+    previews,
     publishing,
     rehearsals,
     settings_page,
@@ -50,6 +51,13 @@ of_collection: list[URLPattern] = [
         "rehearse/<int:number>/pages/<int:position>/itself/",
         rehearsals.seen_page_itself,
         name="seen_page_itself",
+    ),
+    path("preview/<slug:stage>/", previews.preview, name="preview"),
+    path("preview/<slug:stage>/check/", previews.preview_check, name="preview_check"),
+    path("preview/<slug:stage>/article/", previews.preview_article, name="preview_article"),
+    path("preview/<slug:stage>/<slug:view>/", previews.preview, name="preview_as"),
+    path(
+        "preview/<slug:stage>/<slug:view>/itself/", previews.preview_itself, name="preview_itself"
     ),
     path("labels/<slug:stage>/", label_scheme.label_scheme, name="label_scheme"),
     path("labels/<slug:stage>/try/", label_scheme.try_scheme, name="try_scheme"),

@@ -18,6 +18,8 @@ from tasks.models import Dialog, DialogState, PartnerReport, Ticket, TicketState
 # So many dialogs that were not broken off tell how long one usually is.
 USUAL_OF = 50
 LEAST_PEOPLE = 10
+# In a dialog that nobody has.
+NOBODYS_QUESTION = "Here stands the first question of a student."
 
 
 def page_state(view: TicketView, now: datetime) -> dict[str, Any]:
@@ -141,6 +143,26 @@ def _dialog(
             "max_span_tokens": limits.max_span_tokens,
         }
     return shown
+
+
+def trial_state(table: DialogTable, seed_id: int, role: Role, now: datetime) -> dict[str, Any]:
+    """Return the state of a dialog that nobody has, for a requester to look at: the role's move."""
+    limits = rules.limits_of(table)
+    signs = {"state": TicketState.TALKING, "seen_at": now, "connections": 1, "ready": True}
+    student, teacher = (Ticket(pk=number, **signs) for number in (1, 2))
+    row = Dialog(
+        pk=0,
+        student_ticket_id=student.pk,
+        teacher_ticket_id=teacher.pk,
+        state=DialogState.TALKING,
+        began_at=now,
+        moved_at=now,
+    )
+    asks = role is Role.STUDENT
+    said = rules.Dialog(() if asks else (rules.Turn(NOBODYS_QUESTION),))
+    dialog = DialogSnapshot(row, seed_id, teacher if asks else student, said)
+    shown = _dialog(dialog, student if asks else teacher, table, limits, now)
+    return {"phase": str(TicketState.TALKING), "now": now.isoformat(), "dialog": shown}
 
 
 def _has_reported(row: Dialog, ticket: Ticket) -> bool:

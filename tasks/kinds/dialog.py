@@ -1,16 +1,20 @@
 """Dialog HITs: a ticket to be brought together with a partner; the section comes with them."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 
+from collector.models import Stage
+from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import DialogTable
 from tasks.dialog import rules
 from tasks.dialog.advice import hints_on_question
+from tasks.dialog.partner_view import trial_state
 from tasks.dialog.pay import usual_turns_cents
-from tasks.dialog.rules import limits_of
+from tasks.dialog.rules import Role, limits_of
 from tasks.kinds.kind import Data, Documents, ExtraPay, Item, StageKind, table_as
 from tasks.models import (
     Exposure,
@@ -71,6 +75,21 @@ class DialogKind(StageKind):
     def usual_bonus_cents(self, table: StageTable) -> int:
         """Return what the turns of a dialog of usual length earn each partner."""
         return usual_turns_cents(table_as(table, DialogTable))
+
+    def trial_states(self, stage: Stage, now: datetime) -> dict[str, dict[str, object]]:
+        """Return a dialog about the first seed as the student and the teacher see it, by role.
+
+        It is the move of each.
+        """
+        tables: Mapping[str, StageTable] = parameters_of(stage.collection).stages()
+        table = table_as(tables[stage.name], DialogTable)
+        seed = stage.seeds.order_by("position").values_list("pk", flat=True).first()
+        if seed is None:
+            return {}
+        return {
+            str(role): {"talk": trial_state(table, seed, role, now)}
+            for role in (Role.STUDENT, Role.TEACHER)
+        }
 
     def seeds_shown(self, unit: Unit) -> list[int]:
         """Return nothing: what is talked about is chosen, and noted, when two are paired."""

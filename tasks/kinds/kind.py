@@ -107,6 +107,13 @@ class StageKind(ABC):
         """Return what a requester tries the stage's page with; none where it cannot be tried."""
         return []
 
+    def trial_states(self, stage: Stage, now: datetime) -> Mapping[str, dict[str, object]]:
+        """Return what the page is told in each role it can be tried in, by role; mostly none.
+
+        Empty too where there is no seed to try it with.
+        """
+        return {}
+
     def page_state(self, lease: Lease) -> dict[str, object]:
         """Return what only this lease's page is told; most kinds tell nothing."""
         return {}

@@ -39,6 +39,7 @@ class Frame:
     preferences: tuple[Any, ...]
     items: tuple[str, ...]
     mode: str
+    framed: bool
     setting: StageContext = field(compare=False)
 
 
@@ -75,10 +76,19 @@ def preview_page(
     return _page(frame, preview_state(now), b"[]", b"null")
 
 
-def trial_page(setting: StageContext, reward_cents: int, now: datetime, items: list[Item]) -> bytes:
+def trial_page(
+    setting: StageContext,
+    reward_cents: int,
+    now: datetime,
+    items: list[Item],
+    *,
+    own: Mapping[str, object] | None = None,
+    framed: bool = False,
+) -> bytes:
     """Return the page of a stage to try with these items: its requester sees what workers see.
 
-    It has no token and no address to send anything to.
+    It has no token and no address to send anything to. own: what only this page is told; how many
+    items there are where nothing is given. framed: the page around it says that it is a trial.
     """
     frame = _frame(
         setting,
@@ -87,9 +97,10 @@ def trial_page(setting: StageContext, reward_cents: int, now: datetime, items: l
         preferences=DEFAULTS,
         items=tuple(str(item["id"]) for item in items),
         mode="trial",
+        framed=framed,
     )
-    own = {**preview_state(now), "running": {"done": 0, "of": len(items)}}
-    return _page(frame, own, script(items), b"null")
+    told = own or {"running": {"done": 0, "of": len(items)}}
+    return _page(frame, {**preview_state(now), **told}, script(items), b"null")
 
 
 def _frame(
@@ -100,6 +111,7 @@ def _frame(
     preferences: dict[str, Any],
     items: tuple[str, ...],
     mode: str,
+    framed: bool = False,
 ) -> Frame:
     stage, collection, words = setting.stage, setting.stage.collection, setting.words
     told = (
@@ -115,7 +127,7 @@ def _frame(
         words.markdown,
     )
     tastes = tuple(preferences.values())
-    return Frame(told, words.version, reward_cents, seen, tastes, items, mode, setting)
+    return Frame(told, words.version, reward_cents, seen, tastes, items, mode, framed, setting)
 
 
 def _page(frame: Frame, own: dict[str, Any], items: bytes, draft: bytes) -> bytes:
@@ -139,7 +151,7 @@ def _around(frame: Frame) -> tuple[bytes, bytes]:
         preferences=dict(zip(DEFAULTS, frame.preferences, strict=True)),
     )
     shown = {**state, "items": [{"id": item} for item in frame.items]}
-    told: dict[str, Any] = {"state": shown}
+    told: dict[str, Any] = {"state": shown, "framed": frame.framed}
     if frame.mode == "preview":
         told["sample"] = sample_of(setting.stage.collection.protocol, setting.stage.kind)
     html = render_to_string(f"hits/{setting.stage.kind}.html", told)

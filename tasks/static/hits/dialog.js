@@ -1,7 +1,7 @@
 /** The dialog page: wait for a partner, say that you are here, talk, and submit. */
 
 import { Announcer } from "./page/announcer.js";
-import { Api } from "./page/api.js";
+import { Api, TrialApi } from "./page/api.js";
 import { Bar } from "./page/bar.js";
 import { Clock, follower } from "./page/clock.js";
 import { Dialogs, listenToReports, listenToReturn, showInstructions } from "./page/dialogs.js";
@@ -27,14 +27,14 @@ class DialogPage {
   constructor(state) {
     this.page = state;
     this.bar = new Bar();
-    this.api = new Api(state.urls, state.token);
+    this.isTrial = state.mode === "trial";
+    this.api = this.isTrial ? new TrialApi() : new Api(state.urls, state.token);
     this.announcer = new Announcer(find("[data-announcer]"));
     this.dialogs = new Dialogs();
     this.keys = new Keys();
     this.messages = new Messages({ element: null, panel: find("[data-problems]"), on: {} });
     this.preferences = new Preferences({ dialog: this.dialogs.get("preferences"), values: state.preferences, api: this.api });
     this.call = new Call({ sounds: () => this.preferences.values.sounds });
-    this.isTrial = state.mode === "trial";
     this.line = this.isTrial ? new NoLine() : new Line({
       url: state.urls.socket, token: state.token,
       on: {

@@ -1,7 +1,7 @@
 /** The page around the widgets: token, draft, clock, undo, submission, dialogs, keys. */
 
 import { Announcer } from "./announcer.js";
-import { Api } from "./api.js";
+import { Api, TrialApi } from "./api.js";
 import { Bar } from "./bar.js";
 import { Clock, follower } from "./clock.js";
 import { Dialogs, listenToReports, listenToReturn, showInstructions } from "./dialogs.js";
@@ -28,7 +28,7 @@ export class Page {
   constructor(state, kind) {
     Object.assign(this, { state, kind });
     this.bar = new Bar();
-    this.api = new Api(state.urls, state.token);
+    this.api = state.mode === "trial" ? new TrialApi(state.trial) : new Api(state.urls, state.token);
     this.announcer = new Announcer(find("[data-announcer]"));
     this.history = new History({ button: find("[data-action=undo]"), announcer: this.announcer });
     this.dialogs = new Dialogs();
@@ -60,10 +60,16 @@ export class Page {
   /** Whoever asks for the work tries its page: nothing is saved, and nothing handed in. */
   #startTrial() {
     this.#saveState("saved", "A trial: nothing is kept");
-    find("[data-action=submit]").addEventListener("click", () => {
-      this.messages.tell("A worker would hand this in now. In a trial nothing is kept.");
-    });
+    find("[data-action=submit]").addEventListener("click", () => this.#tryToSubmit());
     if (this.state.told) this.#showTold(this.state.told);
+  }
+
+  /** Show what would be checked; nothing is handed in. */
+  async #tryToSubmit() {
+    const { status, body } = await this.api.post("submit", { data: this.#collect().data });
+    if (body.problems?.length) this.#showTold(body);
+    else if (status === 200) this.messages.tell("Nothing is wrong: a worker would hand this in. In a trial nothing is kept.");
+    else this.messages.tell(body.message ?? "Nothing was checked: the server does not answer. Try again.");
   }
 
   /** What the server said of this work when it was done: advice, or why it was refused. */

@@ -1,0 +1,143 @@
+"""A stage's page before anybody works: with real texts, checked as it would be, and not stored.
+
+Pages read what they show from rows of a unit. Those are made here and taken back at once, so that
+each kind of stage shows its real page; where nobody has written what a stage takes up, something
+stands in for it.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import uuid4
+
+from django.db import transaction
+from django.utils import timezone
+
+from collector.models import Collection, Seed, Stage
+from collector.protocols.creation import parameters_of
+from collector.protocols.texts import current_text
+from tasks.kinds.kind import Item
+from tasks.kinds.registry import kind_of
+from tasks.models import Lease, Question, Unit, UnitItem
+from tasks.pages import lease_context
+from tasks.pages.work_page import preview_page, trial_page
+from tasks.work.articles import article_page
+from tasks.work.submissions import CheckedSubmission, examine
+
+# How a page is looked at: before it is accepted, at work, or in one of the roles of its kind.
+BEFORE, WORK = "before", "work"
+# After every unit that there is.
+LAST = 2**31 - 1
+NOBODY = "preview"
+NOBODYS_QUESTION = "Here stands a question that another worker has asked."
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a stage's page shows: its lease, not stored, and its items.
+
+    `source`: whether they are "seeds", "questions" that are there, or "invented" ones.
+    """
+
+    lease: Lease
+    items: list[Item]
+    source: str
+
+
+def views_of(stage: Stage, now: datetime) -> list[str]:
+    """Return how the stage's page can be looked at; at work only where there are seeds."""
+    if not stage.collection.seeds.exists():
+        return [BEFORE]
+    if kind_of(stage).pairs_workers:
+        return [BEFORE, *kind_of(stage).trial_states(stage, now)]
+    return [BEFORE, WORK]
+
+
+def source_of(stage: Stage) -> str:
+    """Return what the page is shown with, as Shown.source; raises IndexError without seeds."""
+    with _shown(stage) as shown:
+        return shown.source
+
+
+def page_of(stage: Stage, view: str, now: datetime, trial: Mapping[str, object]) -> bytes:
+    """Return the stage's page in one of its views; nothing is stored.
+
+    trial: by which secret, and at which addresses, the page asks what would be said of its work.
+    """
+    words = current_text(stage.collection, stage.name)
+    setting = lease_context.stage_context_of(stage.pk, words.pk)
+    cents = parameters_of(stage.collection).stages()[stage.name].reward_cents
+    if view == BEFORE:
+        return preview_page(setting, cents, now, {})
+    if view != WORK:
+        own = kind_of(stage).trial_states(stage, now)[view]
+        return trial_page(setting, cents, now, [], own=own, framed=True)
+    with _shown(stage) as shown:
+        state = {**kind_of(stage).page_state(shown.lease), "trial": trial}
+        return trial_page(setting, cents, now, shown.items, own=state, framed=True)
+
+
+def check_of(stage: Stage, data: object) -> CheckedSubmission:
+    """Return what would be said of a submission of the page at work; nothing is stored."""
+    with _shown(stage) as shown:
+        return examine(shown.lease, data, shown.items)
+
+
+def linked_article(stage: Stage, item: str, title: str) -> bytes | None:
+    """Return an article that an item of the page at work links to, as JSON; None for any other."""
+    with _shown(stage) as shown:
+        return article_page(shown.lease, shown.items, item, title)
+
+
+@contextmanager
+def _shown(stage: Stage) -> Iterator[Shown]:
+    """Make the rows that the page reads, and take them back when the block is left."""
+    table = parameters_of(stage.collection).stages()[stage.name]
+    with transaction.atomic():
+        unit = Unit.objects.create(stage=stage, position=LAST, redundancy=1)
+        if table.items_from == "seeds":
+            source = "seeds"
+            own = stage.seeds if stage.seeds.exists() else stage.collection.seeds
+            chosen = own.order_by("position")[: table.items_per_hit]
+            items = [UnitItem(unit=unit, seed=seed) for seed in chosen]
+        else:
+            source, questions = _questions(stage, table.items_per_hit)
+            items = [UnitItem(unit=unit, question=question) for question in questions]
+        for position, item in enumerate(items):
+            item.position = position
+        UnitItem.objects.bulk_create(items)
+        lease = Lease(unit=unit, worker_id=NOBODY)
+        try:
+            yield Shown(lease, kind_of(stage).page_items(unit), source)
+        finally:
+            transaction.set_rollback(True)
+
+
+def _questions(stage: Stage, most: int) -> tuple[str, list[Question]]:
+    """Return questions that were written for the stage, else ones that stand in for them."""
+    tables = parameters_of(stage.collection).stages()
+    name = tables[stage.name].items_from
+    while tables[name].items_from != "seeds":
+        name = tables[name].items_from
+    source = Stage.objects.get(collection=stage.collection_id, name=name)
+    written = list(source.questions.order_by("pk")[:most])
+    if written:
+        return "questions", written
+    return "invented", [
+        Question.objects.create(
+            stage=source,
+            position=position,
+            seed=seed,
+            key=uuid4().hex,
+            text=NOBODYS_QUESTION,
+            payload={"context": [], "links": []},
+            created_at=timezone.now(),
+        )
+        for position, seed in enumerate(_seeds(stage.collection, source)[:most])
+    ]
+
+
+def _seeds(collection: Collection, source: Stage) -> list[Seed]:
+    own = list(source.seeds.order_by("position"))
+    return own or list(collection.seeds.order_by("position"))
