@@ -36,6 +36,7 @@ DO_NEITHER = {
     "import_results": "reads results into rows",
     "make_splits": "changes rows",
     "replay_log": "makes a release by export_dataset's own code",
+    "rehearse": "walks simulated workers through a copy, which is thrown away",
     "report": "tells whoever collects; its sample is to be labelled by hand",
     "validate_answers": "changes rows",
     "look_after_collection": "changes rows",
