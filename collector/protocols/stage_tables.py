@@ -147,6 +147,53 @@ class SpanAnswerTable(StageTable):
     """How many more people answer one question."""
 
 
+class CategoryTable(Table):
+    """One type of question: `value` is stored and shown, `hint` says when it fits."""
+
+    # As long as the column that keeps a label.
+    value: str = Field(pattern=r"^[a-z][a-z_]{0,19}$")
+    """The type as it is stored."""
+    hint: str = ""
+    """Says when the type fits."""
+
+
+class EvidenceQuestionTable(StageTable):
+    """A stage whose workers write a question that needs each of a few passages, or skip them."""
+
+    categories: list[CategoryTable] = Field(min_length=2)
+    """The types of question to choose from."""
+    max_skips: int = Field(ge=0)
+    """How many sets of passages of a HIT may be skipped."""
+    max_skips_per_set: int = Field(ge=1)
+    """A set of passages that so many people skipped is dropped."""
+
+    @model_validator(mode="after")
+    def _types_differ(self) -> Self:
+        values = [one.value for one in self.categories]
+        for place in _repeated(values):
+            raise ValueError(f"two types of question are the same: {values[place]!r}")
+        return self
+
+    @model_validator(mode="after")
+    def _something_is_written(self) -> Self:
+        if self.max_skips >= self.items_per_hit:
+            raise ValueError("max_skips must leave at least one set of passages to write about")
+        return self
+
+    @model_validator(mode="after")
+    def _one_writer_each(self) -> Self:
+        if set(self.redundancy.by_fold().values()) != {1} or self.redundancy.percent:
+            raise ValueError("redundancy must be 1 in every fold: a set of passages has one writer")
+        return self
+
+
+class SearchAnswerTable(StageTable):
+    """A stage whose workers have a question and a search box over the corpus, and nothing else."""
+
+    results_per_search: int = Field(ge=1, le=50)
+    """How many passages a search shows."""
+
+
 # The keys that pages of forms act on themselves: definitions, instructions, the next item, writing.
 PAGE_KEYS = frozenset("dhnw")
 
@@ -364,3 +411,18 @@ class SpanChecks(WritingChecks):
 
 class PairChecks(SpanChecks):
     """Limits of what is written about a pair of paragraphs, or answered from it."""
+
+
+class EvidenceChecks(WritingChecks):
+    """Limits of an answer with its evidence: passages of a corpus and the words in them."""
+
+    max_short_characters: int = Field(ge=1)
+    """The longest short answer."""
+    max_full_characters: int = Field(ge=1)
+    """The longest full answer."""
+    max_evidence: int = Field(ge=1)
+    """How many pieces of evidence an answer may have."""
+    max_evidence_words: int = Field(ge=1)
+    """The longest piece of evidence, in words."""
+    max_query_characters: int = Field(ge=1)
+    """The longest search."""

@@ -59,6 +59,8 @@ class StageKind(ABC):
     correction_types: ClassVar[tuple[str, ...]] = ()
     # Whether two workers are brought together: units are tickets, and questions come in dialogs.
     pairs_workers: ClassVar[bool] = False
+    # Whether workers may search the collection's corpus, and read and cite all its passages.
+    searches: ClassVar[bool] = False
 
     @abstractmethod
     def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:

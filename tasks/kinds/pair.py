@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TypedDict, cast
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import PairChecks, PairTable
@@ -15,8 +15,9 @@ from tasks.kinds.writing import (
     shared_values,
     store_own_answers,
     store_questions,
+    unseen,
 )
-from tasks.models import Exposure, Lease, Skip, Submission, Unit, UnitItem, Worker
+from tasks.models import Lease, Skip, Submission, Unit, Worker
 from tasks.money.performance_bonuses.bonus_progress import progress_of
 from tasks.widgets import pairs
 from tasks.widgets.problems import Problem
@@ -51,10 +52,7 @@ class PairKind(WritingKind):
 
         Whoever was shown the pair by this very unit may come back to it.
         """
-        seen = Exposure.objects.filter(worker=worker).values("seed_id")
-        items = UnitItem.objects.filter(unit=OuterRef("pk"), seed_id__in=seen)
-        begun = Lease.objects.filter(unit=OuterRef("pk"), worker=worker)
-        return units.exclude(Exists(items) & ~Exists(begun))
+        return unseen(units, worker)
 
     def skips(self, table: StageTable) -> Skips:
         """Return how many pairs of a HIT may be skipped, and by how many people each."""

@@ -5,12 +5,15 @@ from typing import Protocol
 from collector.protocols.loading import ProtocolError
 from tasks.kinds.answer import AnswerKind
 from tasks.kinds.dialog import DialogKind
+from tasks.kinds.evidence_question import EvidenceQuestionKind
 from tasks.kinds.free_answer import FreeAnswerKind
 from tasks.kinds.kind import StageKind
 from tasks.kinds.label import LabelKind
+from tasks.kinds.natural_question import NaturalQuestionKind
 from tasks.kinds.pair import PairKind
 from tasks.kinds.pair_answer import PairAnswerKind
 from tasks.kinds.question import QuestionKind
+from tasks.kinds.search_answer import SearchAnswerKind
 from tasks.kinds.span_answer import SpanAnswerKind
 from tasks.kinds.span_question import SpanQuestionKind
 from tasks.kinds.text import TextKind
@@ -23,6 +26,9 @@ _ALL: tuple[StageKind, ...] = (
     PairAnswerKind(),
     SpanQuestionKind(),
     SpanAnswerKind(),
+    NaturalQuestionKind(),
+    EvidenceQuestionKind(),
+    SearchAnswerKind(),
     DialogKind(),
     ValidationKind(),
     TextKind(),

@@ -11,7 +11,7 @@ from collector.models import Stage
 from common.committed_cache import kept_once_committed
 from common.prepared_sql import execute, insert_all
 from tasks.kinds.kind import StageKind
-from tasks.models import Answer, Exposure, Question, Submission, Unit, UnitItem, Worker
+from tasks.models import Answer, Exposure, Lease, Question, Submission, Unit, UnitItem, Worker
 
 SEEDS = """
 SELECT item.position, seed.id, seed.key
@@ -32,6 +32,17 @@ class WritingKind(StageKind):
     def seeds_shown(self, unit: Unit) -> list[int]:
         """Return the ids of the seeds that the unit shows."""
         return [seed for seed, _ in seeds_of(unit.pk).values()]
+
+
+def unseen(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
+    """Leave out units with a seed that the worker has been shown in any stage.
+
+    Whoever was shown it by this very unit may come back to it.
+    """
+    seen = Exposure.objects.filter(worker=worker).values("seed_id")
+    items = UnitItem.objects.filter(unit=OuterRef("pk"), seed_id__in=seen)
+    begun = Lease.objects.filter(unit=OuterRef("pk"), worker=worker)
+    return units.exclude(Exists(items) & ~Exists(begun))
 
 
 @kept_once_committed(1024)

@@ -1,5 +1,6 @@
 """What the worker's page calls while they write: drafts, articles, submission, preferences."""
 
+import logging
 from typing import Any, cast
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from collector.retrieval.file_format import RetrievalError
 from tasks.kinds.kind import HandedInTogether
 from tasks.kinds.registry import kind_of
 from tasks.models import Lease, LeaseEnded, LeaseState, ProblemReport, Submission
@@ -27,11 +29,15 @@ from tasks.pages.work_page import items_of
 from tasks.work import leases, submissions
 from tasks.work.articles import article_page
 from tasks.work.ordered_answers import NotTheNextQuestion
+from tasks.work.searching import results_of
+
+logger = logging.getLogger(__name__)
 
 MAX_REPORT_CHARACTERS = 5_000
 # Of one HIT by one worker: more tell a requester nothing new.
 MOST_REPORTS = 10
 ENOUGH = "You have reported this HIT often enough; the requester will read what you wrote."
+NO_SEARCH = "The search does not work just now. Report a problem with this HIT, or try again later."
 UNREADABLE_DRAFT = "This draft cannot be read; reload the page."
 OVER = "The time of this HIT is over or it was handed in. Reload the page to see where you stand."
 
@@ -174,6 +180,22 @@ def article(request: Request) -> HttpResponse:
     if found is None:
         return Response({"message": "This article is not in the collection's corpus."}, status=404)
     return HttpResponse(found, content_type="application/json")
+
+
+@for_lease
+def search(request: Request) -> Response:
+    """Return what a query finds in the corpus, where the worker's role may search it."""
+    lease = _lease(request)
+    query = str(_body(request).get("query", "")).strip()
+    if not kind_of(lease.unit.stage).searches:
+        return Response({"message": "There is nothing to search in this HIT."}, status=404)
+    if lease.state != LeaseState.LIVE:
+        return Response({"message": OVER}, status=410)
+    try:
+        return Response({"query": query, "results": results_of(lease, query) if query else []})
+    except RetrievalError as error:
+        logger.error("A worker could not search: %s", error)
+        return Response({"message": NO_SEARCH}, status=503)
 
 
 @for_lease

@@ -21,6 +21,7 @@ URLS = (
     "answer",
     "advice",
     "article",
+    "search",
     "extend",
     "problem",
     "preferences",

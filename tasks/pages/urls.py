@@ -13,6 +13,7 @@ urlpatterns = [
     path("answer", page_api.answer, name="hit_answer"),
     path("advice", page_api.advice, name="hit_advice"),
     path("article", page_api.article, name="hit_article"),
+    path("search", page_api.search, name="hit_search"),
     path("extend", page_api.extend, name="hit_extend"),
     path("problem", page_api.problem, name="hit_problem"),
     path("preferences", page_api.preferences, name="hit_preferences"),

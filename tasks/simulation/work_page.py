@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tasks.simulation.browser import Browser
@@ -21,6 +21,7 @@ class WorkPage:
     state: Mapping[str, Any]
     counts: Counter[str]
     _version: int = -1
+    _found: set[str] = field(default_factory=set)
 
     def read_instructions(self) -> None:
         """Close the instructions, which open by themselves once per version."""
@@ -29,10 +30,24 @@ class WorkPage:
             self._post("instructions_seen", {"version": instructions["version"]})
 
     def open_article(self, item: str, title: str) -> Mapping[str, Any] | None:
-        """Return a linked article as the page gets it, None if it is not there."""
+        """Return a linked article as the page gets it, None if it is not there.
+
+        On a page with a search box it is the passage of this name that a search has brought;
+        anything else is searched for.
+        """
+        if "results_per_search" in self.state["limits"] and title not in self._found:
+            return self._search(item, title)
         status, found = self._post("article", {"item": item, "title": title})
         self.counts["articles opened"] += 1
         return found if status == 200 else None
+
+    def _search(self, item: str, query: str) -> Mapping[str, Any] | None:
+        status, found = self._post("search", {"item": item, "query": query})
+        self.counts["searches"] += 1
+        if status != 200:
+            return None
+        self._found |= {f"{hit['document']}#{hit['paragraph']}" for hit in found["results"]}
+        return found
 
     def goes_on(self, data: Mapping[str, Any]) -> bool:
         """Give the next answer of a page that shows its questions one after another.

@@ -11,8 +11,8 @@ from tasks.widgets.entries import Cleaned, Item, clean_all
 from tasks.widgets.spans import MAIN
 
 # Scripts that write no blanks between words, from Thai to Khmer, and those of China and Japan.
-_UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_PIECE = re.compile(f"[{_UNSPACED}]|[^{_UNSPACED}]+")
+UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_PIECE = re.compile(f"[{UNSPACED}]|[^{UNSPACED}]+")
 
 
 def passage(paragraphs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

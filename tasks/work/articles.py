@@ -6,11 +6,18 @@ from typing import Any
 import orjson
 
 from collector.ingest.article_text import ArticleText, join_article
-from collector.models import Article, Corpus
+from collector.models import Article, Corpus, Paragraph
 from common.committed_cache import kept_once_committed
 from tasks.kinds.kind import Documents, Item
 from tasks.kinds.registry import kind_of
 from tasks.models import Lease
+from tasks.work.cited_passages import (
+    neighbours_of,
+    paragraph_of,
+    passages,
+    text_of,
+    with_tokens,
+)
 from tasks.work.passages import find_article, with_sentences
 
 
@@ -25,14 +32,22 @@ def article_page(lease: Lease, items: Sequence[Item], item_id: str, title: str) 
     """Return the article behind a link of the item's passage as JSON, in sections, or None.
 
     None too for a kind of stage whose workers must not see linked text, and for any title the
-    passage does not link to.
+    passage does not link to. Where workers search the corpus it is the passage of this name.
     """
+    if kind_of(lease.unit.stage).searches:
+        passage = _passage(lease, item_id, title, items)
+        return _passage_page(passage) if passage else None
     article = _reader(lease, items)(item_id, title)
     return _page(article, title) if article else None
 
 
 def documents_of(lease: Lease, items: Sequence[Item]) -> Documents:
-    """Return a function from (item id, article title) to the article's text, None if unreadable."""
+    """Return a function from (item id, article title) to the article's text, None if unreadable.
+
+    Where workers search the corpus it is from (item id, name of a passage) to that one's text.
+    """
+    if kind_of(lease.unit.stage).searches:
+        return lambda item_id, name: _passage_text(_passage(lease, item_id, name, items))
     find = _reader(lease, items)
 
     def text(item_id: str, title: str) -> str | None:
@@ -56,6 +71,27 @@ def _reader(lease: Lease, items: Sequence[Item]) -> Callable[[str, str], int | N
             return None
 
     return find
+
+
+def _passage(lease: Lease, item_id: str, name: str, items: Sequence[Item]) -> int | None:
+    """Return the row id of a passage of the collection's corpus, None if there is none."""
+    if all(item["id"] != item_id for item in items):
+        return None
+    try:
+        return paragraph_of(lease.unit.stage.collection.corpus_id, name)
+    except Paragraph.DoesNotExist:
+        return None
+
+
+def _passage_text(paragraph: int | None) -> str | None:
+    return None if paragraph is None else text_of(paragraph)
+
+
+@kept_once_committed(2048)
+def _passage_page(paragraph: int) -> bytes:
+    """Return a passage as it is read and marked, and whether others stand around it."""
+    [passage] = passages([paragraph]).values()
+    return orjson.dumps({**with_tokens(passage), **neighbours_of(paragraph)})
 
 
 @kept_once_committed(8192)

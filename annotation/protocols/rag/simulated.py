@@ -1,0 +1,223 @@
+"""What plausible workers would type: questions by what stands around words, found by search."""
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tasks.simulation.behaviour import Behaviour
+    from tasks.simulation.work_page import Opener
+
+# Quoted words are searched for, and found again, by those who answer.
+BETWEEN = "what stands between “{left}” and “{right}”"
+QUOTED = re.compile(r"between “([^”]+)” and “([^”]+)”")
+NATURAL = ("What do the documents say about “{about}”?", "What is there to know about “{about}”?")
+ABOUT = re.compile(r"about “([^”]+)”")
+# Words that stand in no passage: what is asked about them has no answer there.
+INVENTED = ("of Mirabel Ostrander", "in the Vale of Tarn", "under Quillon the Third")
+NONSENSE = "Tell me something nice, number {number}, about this please?"
+REASON = "It makes no sense to me."
+SKIPPED = "The passages have too little to do with each other."
+# Of questions, how many are not answered by the passages, and how many sets are skipped.
+UNANSWERED, SKIPS = 0.2, 0.08
+# Tokens that are quoted on either side of an answer, and of a natural answer.
+AROUND, FIRST = 5, 4
+# Passages that a simulated reader looks at before they search again.
+LOOKED_AT = 6
+
+
+def fill(
+    page: Mapping[str, object], behaviour: "Behaviour", rng: random.Random, open_article: "Opener"
+) -> dict[str, object]:
+    """Return the data that the page would send: it passes the protocol's checks.
+
+    Careful readers of one question give one answer, whatever their `rng`.
+    """
+    items: Any = page["items"]
+    if page["kind"] == "natural_question":
+        return {"questions": _ask(items, behaviour, rng)}
+    if page["kind"] == "evidence_question":
+        limits: Any = page["limits"]
+        return {"questions": _write(items, limits, behaviour, rng)}
+    return {"answers": [_answer(item, behaviour, rng, open_article) for item in items]}
+
+
+def _ask(
+    items: Sequence[Mapping[str, Any]], behaviour: "Behaviour", rng: random.Random
+) -> list[dict[str, Any]]:
+    """Return a natural question for each item, about a title or a heading."""
+    questions: list[dict[str, Any]] = []
+    for number, item in enumerate(items):
+        document = rng.choice(item["documents"])
+        headings = [heading["words"] for heading in document["headings"]]
+        about = " ".join([document["title"], *rng.sample(headings, min(1, len(headings)))])
+        text = rng.choice(NATURAL).format(about=about.replace("“", "").replace("”", ""))
+        if rng.random() < behaviour.nonsense or any(one["text"] == text for one in questions):
+            text = NONSENSE.format(number=rng.randrange(1000) * len(items) + number)
+        questions.append({"item": item["id"], "text": text})
+    return questions
+
+
+def _write(
+    items: Sequence[Mapping[str, Any]],
+    limits: Mapping[str, Any],
+    behaviour: "Behaviour",
+    rng: random.Random,
+) -> list[dict[str, Any]]:
+    """Return a question for each set of passages, a few of them skipped."""
+    left = limits["max_skips"]
+    written = []
+    for number, item in enumerate(items):
+        if left and rng.random() < SKIPS:
+            left -= 1
+            written.append({"item": item["id"], "skipped": True, "reason": SKIPPED})
+        else:
+            written.append(_question(item, number, behaviour, rng))
+    return written
+
+
+def _question(
+    item: Mapping[str, Any], number: int, behaviour: "Behaviour", rng: random.Random
+) -> dict[str, Any]:
+    """Return a question about what stands between words of each passage; careless: of the first."""
+    is_none = rng.random() < UNANSWERED
+    is_careless = rng.random() < behaviour.careless_question
+    asked, said, evidence = [], [], []
+    for place, passage in enumerate(item["paragraphs"]):
+        left, span, right, around = _place(passage, rng)
+        evidence.append(_piece(passage, *(span if is_none else around)))
+        if is_careless and place:
+            continue
+        asked.append(BETWEEN.format(left=left, right=rng.choice(INVENTED) if is_none else right))
+        said.append(passage["text"][span[0] : span[1]])
+    text = " and ".join(asked) + "?"
+    text = text[0].upper() + text[1:]
+    if rng.random() < behaviour.nonsense:
+        text = NONSENSE.format(number=rng.randrange(1000) * 10 + number)
+    given = {"short": "; ".join(said)[:110].strip(), "full": f"It says {'; '.join(said)[:1000]}."}
+    return {
+        "item": item["id"],
+        "text": text[:390],
+        "category": "comparison" if len(item["paragraphs"]) > 1 else "fact",
+        "type": "none" if is_none else "answer",
+        **({"short": "", "full": ""} if is_none else given),
+        "evidence": evidence,
+        "skipped": False,
+        "reason": "",
+    }
+
+
+def _place(
+    passage: Mapping[str, Any], rng: random.Random
+) -> tuple[str, tuple[int, int], str, tuple[int, int]]:
+    """Return what stands before some words, the words' offsets, what stands behind, all offsets."""
+    tokens, text = passage["tokens"], passage["text"]
+    words = [at for at, (*_, is_word) in enumerate(tokens) if is_word]
+    quotes = {at for at, (start, *_) in enumerate(tokens) if text[start] in "“”\n"}
+    inner = [
+        at
+        for at in words
+        if AROUND <= at < len(tokens) - AROUND - 1
+        and quotes.isdisjoint(range(at - AROUND, at + AROUND + 2))
+    ]
+    first = rng.choice(inner or words)
+    last = min(first + rng.randrange(2), len(tokens) - 1)
+    before, behind = tokens[max(0, first - AROUND) : first], tokens[last + 1 : last + 1 + AROUND]
+    left = text[before[0][0] : before[-1][1]] if before else ""
+    right = text[behind[0][0] : behind[-1][1]] if behind else ""
+    span = tokens[first][0], tokens[last][1]
+    around = (before[0][0] if before else span[0]), (behind[-1][1] if behind else span[1])
+    return left, span, right, around
+
+
+def _piece(passage: Mapping[str, Any], start: int, end: int) -> dict[str, Any]:
+    named = {"document": passage["document"], "paragraph": passage["paragraph"]}
+    return {**named, "start": start, "end": end}
+
+
+def _answer(
+    item: Mapping[str, Any], behaviour: "Behaviour", rng: random.Random, open_article: "Opener"
+) -> dict[str, Any]:
+    searching = _Searching(item, open_article)
+    question = item["question"]
+    if rng.random() < behaviour.gives_up:
+        searching.look(question[:100])
+        searching.look(question[:60])
+        return searching.answer("none")
+    if about := ABOUT.search(question):
+        searching.find_about(about[1])
+    elif quoted := QUOTED.findall(question):
+        for left, right in quoted:
+            searching.find_between(left, right)
+        if len(searching.said) < len(quoted):
+            searching.look(question[:250])
+            return searching.answer("none")
+    else:
+        return searching.answer("bad", REASON)
+    if rng.random() < max(behaviour.wrong_answer, behaviour.nonsense):
+        searching.said = [f"something else, number {rng.randrange(1000)}"]
+    return searching.answer("answer" if searching.evidence else "none")
+
+
+class _Searching:
+    """One reader with one question: what they searched for, opened, and found."""
+
+    def __init__(self, item: Mapping[str, Any], open_article: "Opener") -> None:
+        self.item, self.open_article = item, open_article
+        self.searches: list[str] = []
+        self.opened: list[dict[str, Any]] = []
+        self.said: list[str] = []
+        self.evidence: list[dict[str, Any]] = []
+
+    def look(self, query: str) -> list[Mapping[str, Any]]:
+        """Search; return the passages that were found, opened one after the other."""
+        self.searches.append(query)
+        found = self.open_article(self.item["id"], query) or {"results": []}
+        passages = []
+        for result in found["results"][:LOOKED_AT]:
+            name = f"{result['document']}#{result['paragraph']}"
+            passage = self.open_article(self.item["id"], name)
+            if passage is not None:
+                passages.append(passage)
+                self.opened.append(
+                    {"document": result["document"], "paragraph": result["paragraph"]}
+                )
+        return passages
+
+    def find_about(self, about: str) -> None:
+        """Say how the first passage about it begins."""
+        for passage in self.look(about)[:1]:
+            words = [token for token in passage["tokens"] if token[2]][:FIRST]
+            if words:
+                start, end = words[0][0], words[-1][1]
+                self.said.append(passage["text"][start:end])
+                self.evidence.append(_piece(passage, start, end))
+        if not self.evidence:
+            self.look(about.split()[0])
+
+    def find_between(self, left: str, right: str) -> None:
+        """Say what stands between two pieces of a passage, where one has both."""
+        pattern = re.compile(f"{re.escape(left)}(.+?){re.escape(right)}", re.DOTALL)
+        for passage in self.look(f"{left} {right}"):
+            places = list(pattern.finditer(passage["text"]))
+            if places:
+                found = min(places, key=lambda place: place.end() - place.start())
+                self.said.append(found[1].strip())
+                self.evidence.append(_piece(passage, *found.span()))
+                return
+
+    def answer(self, type: str, reason: str = "") -> dict[str, Any]:
+        """Return what is handed in."""
+        is_answer = type == "answer"
+        said = "; ".join(self.said)
+        return {
+            "item": self.item["id"],
+            "type": type,
+            "short": said[:110].strip() if is_answer else "",
+            "full": f"It says {said[:1000]}." if is_answer else "",
+            "evidence": self.evidence if is_answer else [],
+            "reason": reason,
+            "searches": list(dict.fromkeys(self.searches)),
+            "opened": self.opened,
+        }
