@@ -11,18 +11,10 @@ from collector.protocols.stage_tables import (
     EvidenceQuestionTable,
     SearchAnswerTable,
 )
+from collector.seeds.passage_sets.rules import PassageSetsTable
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1
-
-
-class SeedsTable(Table):
-    """Which passages can be asked about."""
-
-    min_characters: int = Field(ge=0)
-    """Shorter passages are left out."""
-    max_characters: int = Field(ge=1)
-    """Longer passages are left out."""
 
 
 class ChecksTable(EvidenceChecks):
@@ -50,7 +42,7 @@ class AgreementTable(Table):
 class Parameters(EveryProtocol):
     """Everything protocol.toml says."""
 
-    seeds: SeedsTable
+    seeds: PassageSetsTable
     natural: StageTable
     question: EvidenceQuestionTable
     find: SearchAnswerTable

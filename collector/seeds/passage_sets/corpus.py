@@ -1,0 +1,172 @@
+"""The sets of passages that a corpus offers as seeds."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from uuid import NAMESPACE_URL, uuid5
+
+from django.db.models import QuerySet
+from django.db.models.functions import Length
+
+from collector.models import Corpus, Paragraph, Section
+from collector.models.article import ArticleKind, ParagraphKind
+from collector.models.corpus import CorpusKind
+from collector.retrieval.passage_index import PassageIndex
+from collector.retrieval.passages import build_passages, passages_of
+from collector.retrieval.terms import terms
+from collector.seeds.candidate import GROUP, Candidate
+from collector.seeds.passage_sets.drawing import Drawn, draw
+from collector.seeds.passage_sets.rules import PassageSetsTable
+from collector.seeds.passage_sets.survey import Passage, survey
+
+RULE, SHARED, DOCUMENTS = "rule", "shared", "documents"
+SETS_AT_ONCE = 200
+# So many of the words that connect passages are told, of those that so few passages have.
+MOST_SHARED, MOST_WITH_WORD, MOST_SHARE_WITH_WORD = 5, 50, 0.02
+SIGNS = "\"'“”‘’«».,;:!?()[]。、，！？؟،؛।"
+
+
+@dataclass(frozen=True)
+class _Document:
+    """A document by its row, with the names that others may know it by."""
+
+    article: int
+    title: str
+    names: tuple[str, ...]
+
+
+def passage_sets(
+    corpus: Corpus, table: PassageSetsTable, rng: random.Random
+) -> Iterator[Candidate]:
+    """Yield the sets of passages that `table` asks for, in the order drawn.
+
+    They depend on the corpus's text alone, never on row ids. The payload has the rule, the words
+    that connect them, how many documents they are drawn from, and the GROUP of documents that must
+    be in one split. Builds the index of the corpus's paragraphs. Raises RetrievalError.
+    """
+    build_passages(corpus)
+    documents = _documents(corpus)
+    rows: list[int] = []
+    surveyed = survey(
+        _passages(corpus, table, documents, rows), [each.names for each in documents], table
+    )
+    drawn = draw(surveyed, table, rng)
+    for start in range(0, len(drawn), SETS_AT_ONCE):
+        yield from _candidates(corpus, drawn[start : start + SETS_AT_ONCE], rows, documents)
+
+
+def _documents(corpus: Corpus) -> list[_Document]:
+    """Return the documents by number, in an order that no database decides."""
+    articles = corpus.articles.filter(kind=ArticleKind.ARTICLE).order_by("page_id")
+    if corpus.kind != CorpusKind.DOCUMENTS:
+        rows = articles.values_list("pk", "title")
+        return [_Document(pk, title, (title,)) for pk, title in rows.iterator()]
+    found = articles.values_list("pk", "title", "document__external_id")
+    return [
+        # An id is a name where nobody takes it for a word: HR-12.
+        _Document(pk, title, (title, own) if any(map(str.isdigit, own)) else (title,))
+        for pk, title, own in found.iterator()
+    ]
+
+
+def _passages(
+    corpus: Corpus, table: PassageSetsTable, documents: Sequence[_Document], rows: list[int]
+) -> Iterator[Passage]:
+    """Yield what can be drawn, document by document, and note each one's row in `rows`."""
+    numbers = {each.article: number for number, each in enumerate(documents)}
+    by_title = {each.title: number for number, each in enumerate(documents)}
+    trees = _trees(corpus)
+    found = (
+        _fitting(corpus, table)
+        .order_by("article__page_id", "position")
+        .values_list("pk", "article_id", "section_id", "text", "links")
+    )
+    for pk, article, section, text, links in found.iterator(chunk_size=2000):
+        linked = {by_title[target] for _, _, target in links if target in by_title}
+        rows.append(pk)
+        yield Passage(numbers[article], trees[section], text, sorted(linked))
+
+
+def _fitting(corpus: Corpus, table: PassageSetsTable) -> QuerySet[Paragraph]:
+    return Paragraph.objects.annotate(n_characters=Length("text")).filter(
+        article__corpus=corpus,
+        article__kind=ArticleKind.ARTICLE,
+        kind=ParagraphKind.PARAGRAPH,
+        n_characters__gte=table.min_characters,
+        n_characters__lte=table.max_characters,
+    )
+
+
+def _trees(corpus: Corpus) -> dict[int, int]:
+    """Return of each section the one that its tree is called by.
+
+    A tree is a heading of the highest rank that a document has several of, with all below it.
+    """
+    sections = (
+        Section.objects.filter(article__corpus=corpus)
+        .order_by("article_id", "position")
+        .values_list("article_id", "pk", "level")
+    )
+    found: dict[int, int] = {}
+    for _, of_article in groupby(sections.iterator(), key=lambda row: row[0]):
+        ranked = [(pk, level) for _, pk, level in of_article]
+        levels = [level for _, level in ranked if level]
+        several = [level for level in set(levels) if levels.count(level) > 1]
+        top, current = min(several, default=0), 0
+        for pk, level in ranked:
+            if not current or 0 < level <= top:
+                current = pk
+            found[pk] = current
+    return found
+
+
+def _candidates(
+    corpus: Corpus, drawn: Sequence[Drawn], rows: Sequence[int], documents: Sequence[_Document]
+) -> Iterator[Candidate]:
+    """Yield drawn sets with their texts; one query."""
+    index = passages_of(corpus)
+    wanted = [rows[passage] for each in drawn for passage in each.passages]
+    fields = ("pk", "article__title", "position", "text")
+    found = Paragraph.objects.filter(pk__in=wanted).values_list(*fields)
+    known = {pk: (title, position, text) for pk, title, position, text in found}
+    for each in drawn:
+        paragraphs = tuple(rows[passage] for passage in each.passages)
+        texts = [known[pk][2] for pk in paragraphs]
+        named = "\n".join(
+            f"{title}\n{at}\n{text}" for title, at, text in map(known.get, paragraphs)
+        )
+        yield Candidate(
+            key=uuid5(NAMESPACE_URL, f"{corpus.site_name}\n{each.rule}\n{named}").hex,
+            text="\n".join(texts),
+            paragraphs=paragraphs,
+            payload={
+                RULE: each.rule,
+                SHARED: shared_words(texts, index),
+                DOCUMENTS: len(documents),
+                GROUP: documents[each.group].title,
+            },
+        )
+
+
+def shared_words(texts: Sequence[str], index: PassageIndex) -> list[str]:
+    """Return the rarest words that the first text has in common with the others, as it writes them.
+
+    Words that stand side by side, without a sign between them, are one.
+    """
+    if len(texts) < 2:
+        return []
+    others = set.intersection(*(set(terms(text)) for text in texts[1:]))
+    most = max(MOST_WITH_WORD, int(MOST_SHARE_WITH_WORD * index.n_texts))
+    runs: dict[str, int] = {}
+    words: list[tuple[int, str]] = []
+    for token in [*texts[0].split(), ""]:
+        of_token = terms(token)
+        known = of_token and others.issuperset(of_token)
+        n_with = max((index.n_with(term) for term in of_token), default=0) if known else 0
+        if 0 < n_with <= most:
+            words.append((n_with, token.strip(SIGNS)))
+        if words and (not 0 < n_with <= most or token[-1] in SIGNS):
+            runs.setdefault(" ".join(word for _, word in words), min(words)[0])
+            words = []
+    return sorted(runs, key=lambda run: (runs[run], run))[:MOST_SHARED]
