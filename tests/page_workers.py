@@ -18,6 +18,7 @@ from tasks.models import Answer, Posting
 from tasks.posting import hits
 from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.simulated_contract import SIMULATED
+from tasks.simulation.work_page import Opener
 from tasks.tests.making import entry_query
 from tasks.work import units
 
@@ -82,16 +83,32 @@ class Person:
     def _typed(self, state: dict[str, Any], change: Change) -> dict[str, Any]:
         """Return what the page holds in the end; answers that stay are given one by one."""
         fill = get_protocol(self.collection.protocol).part(SIMULATED).fill
-        data: dict[str, Any] = fill(state, DILIGENT, self.rng, lambda item, title: None)
+        look_up = self._looks_up(state)
+        data: dict[str, Any] = fill(state, DILIGENT, self.rng, look_up)
         change(state, data)
         while any(step["own"] is None for step in state.get("ordered_answers", ())):
             last = data["answers"][-1]
             given = self.post(state, "answer", {"item": last["item"], "answer": last})
             assert given.status_code == 200, given.content
             state["ordered_answers"] = given.json()["ordered_answers"]
-            data = fill(state, DILIGENT, self.rng, lambda item, title: None)
+            data = fill(state, DILIGENT, self.rng, look_up)
             change(state, data)
         return data
+
+    def _looks_up(self, state: dict[str, Any]) -> Opener:
+        """Return what opens nothing, but for a page with a search box: searches, and what is found."""
+        found: set[str] = set()
+
+        def look_up(item: str, title: str) -> Any:
+            if "results_per_search" not in state["limits"]:
+                return None
+            if title in found:
+                return self.post(state, "article", {"item": item, "title": title}).json()
+            results = self.post(state, "search", {"item": item, "query": title}).json()
+            found.update(f"{one['document']}#{one['paragraph']}" for one in results["results"])
+            return results
+
+        return look_up
 
     def post(self, state: dict[str, Any], name: str, body: Any) -> Any:
         """Return what the page's own call is answered."""

@@ -148,11 +148,13 @@ class SpanAnswerTable(StageTable):
 
 
 class CategoryTable(Table):
-    """One type of question: `value` is stored and shown, `hint` says when it fits."""
+    """One type of question: `value` is stored, `label` is shown, `hint` says when it fits."""
 
     # As long as the column that keeps a label.
     value: str = Field(pattern=r"^[a-z][a-z_]{0,19}$")
     """The type as it is stored."""
+    label: str = Field(min_length=1)
+    """What workers read."""
     hint: str = ""
     """Says when the type fits."""
 

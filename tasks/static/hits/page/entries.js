@@ -7,7 +7,8 @@ import { Page } from "./page.js";
 export const find = (selector) => document.querySelector(selector);
 
 /** A kind's page says: build(), listen(), read(item), show(entry), blank(item), fields, focus(field),
-    partsOf(entry), isBegun(entry), slot(entry, item), told(done). */
+    partsOf(entry), isBegun(entry), slot(entry, item), told(done). Where an entry holds no spans of
+    an item's paragraphs, also restored(entry, item) and sent(entry). */
 export class EntriesPage {
   /** list: the name of the entries that are handed in; noun: what the page calls one. */
   constructor(state, { list, noun }) {
@@ -36,13 +37,13 @@ export class EntriesPage {
   /** Put a draft on the page: {data, ui} or null. */
   restore(draft) {
     const saved = new Map((draft?.data?.[this.list] ?? []).map((entry) => [entry.item, entry]));
-    this.entries = this.items.map((item) => this.#restored({ ...this.blank(item.id), ...saved.get(item.id) }, item));
+    this.entries = this.items.map((item) => this.restored({ ...this.blank(item.id), ...saved.get(item.id) }, item));
     this.index = -1;
     this.open(this.items.findIndex((item) => item.id === draft?.ui?.item));
   }
 
   /** The words of a mark are the paragraph's own. */
-  #restored(entry, { paragraphs }) {
+  restored(entry, { paragraphs }) {
     entry.spans = entry.spans.map(({ document: name, start, end }) => {
       const { text = "" } = paragraphs.find((one) => one.document === name) ?? {};
       return { document: name, start, end, text: Array.from(text).slice(start, end).join("") };
@@ -52,8 +53,18 @@ export class EntriesPage {
 
   /** What is on the page, as the server wants it. */
   collect() {
-    const entries = this.entries.map((entry) => ({ ...entry, spans: entry.spans.map(({ document: name, start, end }) => ({ document: name, start, end })) }));
+    const entries = this.entries.map((entry) => this.sent(entry));
     return { data: { [this.list]: entries }, ui: { item: this.items[this.index].id }, refs: this.entries };
+  }
+
+  /** An entry as it is handed in. */
+  sent(entry) {
+    return { ...entry, spans: entry.spans.map(({ document: name, start, end }) => ({ document: name, start, end })) };
+  }
+
+  /** The language of an item, and of what is written about it. */
+  langOf({ lang, paragraphs }) {
+    return lang ?? paragraphs[0].lang;
   }
 
   /** To the next one, or from the last to one that is not complete. */
@@ -104,7 +115,7 @@ export class EntriesPage {
     this.page.messages.show(this.now, this.fields);
     this.page.checklist.show(this.partsOf(this.now));
     this.slots.show(this.entries.map((entry, index) => ({
-      ...this.slot(entry, this.items[index]), lang: this.items[index].paragraphs[0].lang, state: this.#stateOf(entry),
+      ...this.slot(entry, this.items[index]), lang: this.langOf(this.items[index]), state: this.#stateOf(entry),
     })), this.index);
     const done = this.entries.filter((entry) => this.#stateOf(entry) === "done").length;
     this.page.progress(this.told(done), done, this.items.length);

@@ -1,10 +1,10 @@
-/** Why no good question can be asked about a pair: one of a few reasons, or words. */
+/** Why no good question can be asked about something: one of a few reasons, or words. */
 
 import { Choice } from "./choice.js";
 import { TextField } from "./text.js";
 
 export class Skip {
-  /** most: how many pairs may be skipped; on: {change(), leave(), back()}. The entry shown,
+  /** most: how many may be skipped; on: {change(), leave(), back()}. The entry shown,
       {skipped, reason}, is changed in place. */
   constructor(root, { most, on }) {
     Object.assign(this, { root, most, on });
@@ -23,7 +23,7 @@ export class Skip {
     this.on.change();
   }
 
-  /** Show another entry; used: how many pairs are skipped. */
+  /** Show another entry; used: how many are skipped. */
   show(entry, used) {
     this.entry = entry;
     this.root.hidden = !entry.skipped;
@@ -34,7 +34,7 @@ export class Skip {
   }
 
   tell(used) {
-    this.root.querySelector("[data-skip-note]").textContent = `It counts as done and is paid. ${used} of ${this.most} skips used. What you wrote about this pair is kept.`;
+    this.root.querySelector("[data-skip-note]").textContent = `It counts as done and is paid. ${used} of ${this.most} skips used. What you wrote about it is kept.`;
   }
 
   focus() {
