@@ -56,6 +56,14 @@ class ExportPart(Protocol):
         """Return official files as records; raises ValueError naming the file and the place."""
 
 
+class TakesWholeCorpus(Protocol):
+    """export.py of a protocol that releases all passages of the corpus, asked about or not."""
+
+    @property
+    def WHOLE_CORPUS(self) -> bool:
+        """Return True: `articles` are then all documents of the corpus with their passages."""
+
+
 class IdentifiesSeeds(Protocol):
     """export.py of a protocol whose released ids are not the keys that seeds have already."""
 
@@ -84,7 +92,9 @@ class AddsColumns(Protocol):
         """
 
 
-class ExportModule(ExportPart, IdentifiesSeeds, WithholdsGold, AddsColumns, Protocol):
+class ExportModule(
+    ExportPart, IdentifiesSeeds, WithholdsGold, TakesWholeCorpus, AddsColumns, Protocol
+):
     """All that is called of export.py."""
 
 
@@ -271,6 +281,7 @@ EXPORT = Part[ExportModule](
     ExportPart,
     defaults={
         "WITHHELD": {},
+        "WHOLE_CORPUS": False,
         "identified": _as_they_are,
         "QUESTION_COLUMNS": {},
         "question_columns": _no_more,

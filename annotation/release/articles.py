@@ -1,17 +1,19 @@
 """The articles of a release: their text with its links, under which licence, and by whom."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 
 from annotation.models import OfficialArticle
+from annotation.release.records import passage_record
 from annotation.release.records_schema import ArticleRecord, PassageRecord, SeedRecord
 from collector.ingest.link_resolution import Resolver
-from collector.models import Article, Collection, Corpus
+from collector.models import Article, Collection, Corpus, Paragraph
 from collector.models.corpus import CorpusKind
 from common.spreadsheet import csv_lines
 from tasks.work.articles import article_text
 
 TITLES_PER_QUERY = 200
+PARAGRAPHS_AT_ONCE = 2000
 FILE = "ATTRIBUTION.csv"
 LICENCE_FILE = "LICENSE"
 COLUMNS = ("title", "revision_id", "permalink", "used_as")
@@ -41,6 +43,31 @@ def articles_of(collection: Collection, titles: Iterable[str]) -> Iterator[Artic
     if collection.corpus.kind == CorpusKind.IMPORTED:
         return _official(collection)
     return _linked(collection.corpus, titles)
+
+
+def all_articles(collection: Collection) -> Iterator[ArticleRecord]:
+    """Yield every article of the collection's corpus with its passages, in an order of content.
+
+    Of published files all is yielded as it was read.
+    """
+    if collection.corpus.kind == CorpusKind.IMPORTED:
+        yield from _official(collection)
+        return
+    paragraphs = (
+        Paragraph.objects.filter(article__corpus=collection.corpus, article__kind="article")
+        .select_related("article__corpus", "article__document", "section")
+        .order_by("article__page_id", "position")
+        .iterator(PARAGRAPHS_AT_ONCE)
+    )
+    for _, of_article in groupby(paragraphs, key=lambda paragraph: paragraph.article_id):
+        passages = [passage_record(paragraph) for paragraph in of_article]
+        yield {
+            "title": passages[0]["title"],
+            "text": "",
+            "links": [],
+            "imported": None,
+            "passages": passages,
+        }
 
 
 def article_record(title: str, article: Article) -> ArticleRecord:
@@ -111,14 +138,22 @@ def licence_text(collection: Collection) -> str:
     )
 
 
-def attribution_lines(corpus: Corpus, seeds: Iterable[SeedRecord]) -> Iterator[bytes]:
+def attribution_lines(
+    corpus: Corpus, seeds: Iterable[SeedRecord], *, whole: bool = False
+) -> Iterator[bytes]:
     """Yield the lines of a CSV of every article used, sorted by title.
 
     Used are the articles of all passages that were asked about, those that they link to, and those
-    that a system reads to answer.
+    that a system reads to answer; with `whole` all others of the corpus too.
     """
     columns = DOCUMENT_COLUMNS if corpus.kind == CorpusKind.DOCUMENTS else COLUMNS
-    for line in csv_lines((columns, *_rows(corpus, seeds)), end="\n"):
+    rows = _rows(corpus, seeds)
+    if whole:
+        known = {row[0] for row in rows}
+        others = corpus.articles.filter(kind="article").select_related("corpus", "document")
+        rows += [_row_of(each, "searched") for each in others.iterator() if each.title not in known]
+        rows.sort(key=lambda row: str(row[0]))
+    for line in csv_lines((columns, *rows), end="\n"):
         yield line.encode()
 
 

@@ -129,17 +129,19 @@ def _seed(seed: Seed, of: _Context) -> SeedRecord:
         "key": seed.key,
         "fold": seed.fold,
         "payload": seed.payload,
-        "passages": [_passage(each.paragraph) for each in seed.seed_paragraphs.all()],
+        "passages": [passage_record(each.paragraph) for each in seed.seed_paragraphs.all()],
         "questions": [_question(question, of) for question in seed.questions.all()],
         "skips": len(seed.skips.all()),  # type: ignore[attr-defined]
     }
 
 
-def _passage(paragraph: Paragraph) -> PassageRecord:
+def passage_record(paragraph: Paragraph) -> PassageRecord:
+    """Return a paragraph as it is released."""
     passage: PassageRecord = {
         "title": paragraph.article.title,
         "section": paragraph.section.heading,
         "text": paragraph.text,
+        "position": paragraph.position,
         "links": [(start, end, target) for start, end, target in paragraph.links],
         "language": paragraph.article.corpus.language,
         "revision_id": paragraph.article.revision_id,
@@ -187,7 +189,7 @@ def _question(question: Question, of: _Context) -> QuestionRecord:
     if split_assignment:
         record["split_reason"] = split_assignment.reason
     for context in _contexts(question):
-        passages = [_passage(of.read[pk]) for pk in context.paragraphs]
+        passages = [passage_record(of.read[pk]) for pk in context.paragraphs]
         # Nobody asks for their links, which are the most of them.
         for passage in passages:
             passage["links"] = []

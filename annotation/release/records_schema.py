@@ -15,7 +15,7 @@ IMPORTED = "imported"
 
 
 class PassageRecord(TypedDict):
-    """One paragraph. `links`: [start, end, target title] into `text`.
+    """One paragraph. `links`: [start, end, target title] into `text`. `position`: in its article.
 
     `sentences`: [start, end] of each without the blanks around it, where they were looked for.
     Of a requester's own document there are `document`, its id, its `licence`, and `pages`: [start,
@@ -26,6 +26,7 @@ class PassageRecord(TypedDict):
     section: str
     text: str
     links: list[tuple[int, int, str]]
+    position: NotRequired[int]
     sentences: NotRequired[list[tuple[int, int]]]
     language: NotRequired[str]
     revision_id: NotRequired[int]
@@ -127,13 +128,15 @@ class SeedRecord(TypedDict):
 class ArticleRecord(TypedDict):
     """The text behind a link. `title`: as the link names it; `links`: into `text`.
 
-    `imported`: the official file's own form of the text, to be written back as it is.
+    `imported`: the official file's own form of the text, to be written back as it is. `passages`:
+    its paragraphs, where a protocol asks for the whole corpus.
     """
 
     title: str
     text: str
     links: list[tuple[int, int, str]]
     imported: str | None
+    passages: NotRequired[list[PassageRecord]]
     article: NotRequired[str]
     revision_id: NotRequired[int]
     permalink: NotRequired[str]

@@ -20,7 +20,7 @@ from annotation.release import (
     release_folder,
     votes_table,
 )
-from annotation.release.articles import articles_of, linked_titles
+from annotation.release.articles import all_articles, articles_of, linked_titles
 from annotation.release.dataset_card import FILE as CARD
 from annotation.release.dataset_card import MANIFEST, card, changes
 from annotation.release.facts import Dates, Facts
@@ -112,7 +112,7 @@ def write(
     n_votes = votes_table.write_votes(made / votes_table.FILE, shown)
     beside = label_files.write_labels(made, shown, parameters_of(collection))
     beside |= ranking_files.copy_rankings(collection, made)
-    _write_articles(collection, made, chain(shown, *in_public.values()))
+    _write_articles(collection, export, made, chain(shown, *in_public.values()))
     tables, outcomes = tables_from(
         collection, spool.seeds(), pay=rates_table(collection), withheld=withheld
     )
@@ -163,9 +163,11 @@ def _in_public(
     }
 
 
-def _write_articles(collection: Collection, made: Path, used: Iterable[SeedRecord]) -> None:
+def _write_articles(
+    collection: Collection, export: ExportModule, made: Path, used: Iterable[SeedRecord]
+) -> None:
     """Write whose text it is, and what may be done with it."""
-    lines = articles.attribution_lines(collection.corpus, used)
+    lines = articles.attribution_lines(collection.corpus, used, whole=export.WHOLE_CORPUS)
     release_folder.put(made, articles.FILE, lines)
     release_folder.put(made, articles.LICENCE_FILE, [articles.licence_text(collection).encode()])
 
@@ -178,7 +180,7 @@ def _write_official(
 ) -> list[str]:
     """Return the names of the protocol's files, which are written."""
     names = []
-    for name, chunks in export.files(in_public, _articles(collection, in_public)):
+    for name, chunks in export.files(in_public, _articles(collection, export, in_public)):
         release_folder.put(made, name, chunks)
         names.append(name)
     return names
@@ -256,12 +258,17 @@ def _splits(collection: Collection, export: Any, spool: Spool) -> dict[str, Iter
 
 
 def _articles(
-    collection: Collection, by_split: Mapping[str, Iterable[SeedRecord]]
+    collection: Collection, export: ExportModule, by_split: Mapping[str, Iterable[SeedRecord]]
 ) -> Iterator[ArticleRecord] | None:
-    """Return the articles that released passages link to; None where the files read had none."""
+    """Return the articles that released passages link to; None where the files read had none.
+
+    Where the protocol releases its whole corpus, all articles of that.
+    """
     files = collection.official_files.all()
     if files and all(file.split for file in files):
         return None
+    if export.WHOLE_CORPUS:
+        return all_articles(collection)
     titles: set[str] = set()
     for seeds in by_split.values():
         titles.update(linked_titles(seeds))

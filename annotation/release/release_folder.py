@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from common.actions import ActionError
 from common.safe_files import inside
@@ -45,8 +45,12 @@ def beside(target: Path) -> Iterator[Path]:
 
 
 def put(folder: Path, name: str, chunks: Iterable[bytes]) -> None:
-    """Write one file of the release."""
-    with inside(folder, name).open("wb") as file:
+    """Write one file of the release; its name may have a folder before it."""
+    path = folder
+    for part in PurePosixPath(name).parts:
+        path.mkdir(exist_ok=True)
+        path = inside(path, part)
+    with path.open("wb") as file:
         for chunk in chunks:
             file.write(chunk)
 
@@ -54,9 +58,9 @@ def put(folder: Path, name: str, chunks: Iterable[bytes]) -> None:
 def digests(folder: Path) -> dict[str, dict[str, str | int]]:
     """Return {"sha256", "bytes"} of every file but the sums, by name."""
     return {
-        path.name: {"sha256": sha256_of(path), "bytes": path.stat().st_size}
-        for path in sorted(folder.iterdir())
-        if path.name != SUMS
+        name: {"sha256": sha256_of(folder / name), "bytes": (folder / name).stat().st_size}
+        for name in _names(folder)
+        if name != SUMS
     }
 
 
@@ -96,9 +100,13 @@ def sha256_of(path: Path) -> str:
 
 
 def _all_digests(folder: Path) -> dict[str, str]:
-    return {
-        path.name: sha256_of(path) if path.is_file() else "" for path in sorted(folder.iterdir())
-    }
+    return {name: sha256_of(folder / name) for name in _names(folder)}
+
+
+def _names(folder: Path) -> list[str]:
+    """Return the names of all files, those in folders with their folder before them."""
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return sorted(found)
 
 
 class _Outbox(io.RawIOBase):

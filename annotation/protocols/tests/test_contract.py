@@ -40,6 +40,7 @@ from tasks.work.protocol_checks import CHECKS
 from tasks.work.samples import Sample
 
 SOURCE = "# source: "
+TEXTS = (".csv", ".tsv", ".trec")
 EXAMPLES = [
     {
         "key": f"{fold}{n}",
@@ -129,7 +130,7 @@ def test_what_runs_baselines_names_them(protocol: Protocol) -> None:
     if protocol.has(BASELINES, "run"):
         names = protocol.part(BASELINES).BASELINES
         assert names
-        assert all(re.fullmatch(r"[a-z-]+", name) for name in names)
+        assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in names)
 
 
 def test_its_parameters_load_and_are_named_after_the_folder(protocol: Protocol) -> None:
@@ -297,7 +298,7 @@ def test_its_sample_is_read_and_written_again_equal(protocol: Protocol, tmp_path
 
 
 def _content(name: str, value: Any) -> bytes:
-    if name.endswith(".csv"):
+    if name.endswith(TEXTS):
         return value.encode()
     if name.endswith(".jsonl"):
         return b"".join(json.dumps(line).encode() + b"\n" for line in value)
@@ -305,7 +306,7 @@ def _content(name: str, value: Any) -> bytes:
 
 
 def _value(name: str, content: bytes) -> Any:
-    if name.endswith(".csv"):
+    if name.endswith(TEXTS):
         return content.decode()
     if name.endswith(".jsonl"):
         return [json.loads(line) for line in content.splitlines()]
