@@ -34,6 +34,11 @@ def terms(text: str) -> list[str]:
     return list(_terms(text))
 
 
+def has_unparted(text: str) -> bool:
+    """Return whether some of a text is of a script that writes no blanks between words."""
+    return _UNPARTED.search(text) is not None
+
+
 def _terms(text: str) -> Iterator[str]:
     for word in words(_LEFT_OUT.sub("", unicodedata.normalize("NFKD", text)).translate(_ARABIC)):
         if not word[0].isalnum():
