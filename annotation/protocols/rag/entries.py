@@ -1,0 +1,161 @@
+"""One question as the files have it: its answers, and its evidence in passages by their ids."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from annotation.protocols.rag.passages import document_of, id_of, page_of, passage_id
+from annotation.release.records_schema import (
+    IMPORTED,
+    PassageRecord,
+    QuestionRecord,
+    SeedRecord,
+    VoteRecord,
+    chosen_vote,
+    released_votes,
+)
+
+# The stage in which people ask without having read.
+NATURAL = "natural"
+ANSWER, NONE = "answer", "none"
+SINGLE_PASSAGE = "single_passage"
+# Every passage of the collection, or those that are at hand, by released id.
+Passages = Mapping[str, PassageRecord]
+
+
+def imported(payload: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the published file's own object, None for what was collected here."""
+    text = payload.get(IMPORTED)
+    return None if text is None else json.loads(text)
+
+
+def answering(question: QuestionRecord) -> list[VoteRecord]:
+    """Return the votes whose answers are released, the chosen one first.
+
+    What a requester put in place of the votes stands alone.
+    """
+    released = chosen_vote(question)
+    if released is None or "correction" in question:
+        return [released] if released else []
+    others = [vote for vote in released_votes(question) if vote["agrees"] and not vote["chosen"]]
+    return [released, *others]
+
+
+def shown_ids(seed: SeedRecord, question: QuestionRecord) -> list[str]:
+    """Return the ids of the passages that the question's writer read; none of a natural one."""
+    if question["stage"] == NATURAL:
+        return []
+    return [id_of(passage) for passage in seed["passages"]]
+
+
+def cited_ids(question: QuestionRecord) -> Iterator[str]:
+    """Yield the ids of the passages that the answers of a question name as evidence."""
+    for vote in answering(question):
+        for name in ("evidence", "plausible"):
+            for one in vote["payload"].get(name) or ():
+                yield passage_id(one["document"], one["paragraph"])
+
+
+def entry(seed: SeedRecord, question: QuestionRecord, passages: Passages) -> dict[str, Any]:
+    """Return a question as the file has it; an imported one exactly as it came.
+
+    Raises ValueError naming the question for a missing answer and for false offsets.
+    """
+    own = imported(question["payload"])
+    if own is not None:
+        return own
+    votes = answering(question)
+    if not votes:
+        raise ValueError(f"Question {question['id']} is kept without an answer: decide it again.")
+    released = votes[0]
+    shown = shown_ids(seed, question)
+    answered = [vote for vote in votes if vote["type"] == ANSWER]
+    evidence = _evidence(released, "evidence", question["id"], passages)
+    others = [
+        one
+        for vote in answered[1:]
+        for one in _evidence(vote, "evidence", question["id"], passages)
+    ]
+    verdict = question["verdict"]
+    return {
+        "id": question["id"],
+        "question": question["text"],
+        "source": NATURAL if question["stage"] == NATURAL else "passages",
+        "category": question["payload"].get("category"),
+        "is_impossible": released["type"] == NONE,
+        "answers": [
+            {"text": text}
+            for text in dict.fromkeys(vote["payload"].get("short", "") for vote in answered)
+        ],
+        "full_answer": released["payload"].get("full", "") if answered else "",
+        "evidence": evidence,
+        "other_evidence": [
+            one for at, one in enumerate(others) if one not in evidence and one not in others[:at]
+        ],
+        "plausible_evidence": _evidence(released, "plausible", question["id"], passages),
+        "shown": shown,
+        "single_passage": len(shown) > 1
+        and verdict is not None
+        and verdict["reason"] == SINGLE_PASSAGE,
+    }
+
+
+def relevant(question: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the passages that answer a question of a file, each once.
+
+    Those of the released answer first, then those in which others found the same answer.
+    """
+    found = (*question["evidence"], *question.get("other_evidence", ()))
+    return list(dict.fromkeys(one["passage_id"] for one in found))
+
+
+def paragraph(passage: PassageRecord) -> dict[str, Any]:
+    """Return a passage as the file of questions has it."""
+    return {
+        "id": id_of(passage),
+        "document": document_of(passage),
+        "title": passage["title"],
+        "section": passage["section"],
+        "page": page_of(passage, 0),
+        "context": passage["text"],
+    }
+
+
+def _evidence(vote: VoteRecord, name: str, key: str, passages: Passages) -> list[dict[str, Any]]:
+    """Return marked words with where they stand; raises ValueError where they stand elsewhere."""
+    found = []
+    for one in _in_order(vote["payload"].get(name) or ()):
+        of = passage_id(one["document"], one["paragraph"])
+        if of not in passages:
+            raise ValueError(f"Question {key}: the corpus has no passage {of} any more.")
+        passage = passages[of]
+        if passage["text"][one["start"] : one["end"]] != one["text"]:
+            raise ValueError(
+                f"Question {key}: {one['start']}:{one['end']} of {of} is not {one['text']!r}. "
+                "Mark it again; offsets are half-open, in code points."
+            )
+        found.append(
+            {
+                "passage_id": of,
+                "document": one["document"],
+                "title": passage["title"],
+                "section": passage["section"],
+                "page": page_of(passage, one["start"]),
+                "text": one["text"],
+                "answer_start": one["start"],
+                "answer_end": one["end"],
+            }
+        )
+    return found
+
+
+def _in_order(evidence: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return each mark once, in the order of the passages as they were named, then of the text."""
+    listed = list(evidence)
+    places: dict[tuple[str, int], int] = {}
+    for one in listed:
+        places.setdefault((one["document"], one["paragraph"]), len(places))
+    unique = {
+        (places[one["document"], one["paragraph"]], one["start"], one["end"]): one for one in listed
+    }
+    return [unique[place] for place in sorted(unique)]

@@ -1,0 +1,278 @@
+"""The tables of a collection: its size, what each rule drew, what second readers found."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from annotation.metrics.token_overlap import score_v2
+from annotation.protocols.rag.entries import ANSWER, NATURAL, SINGLE_PASSAGE, cited_ids
+from annotation.protocols.rag.export import SPLITS
+from annotation.protocols.rag.passages import document_of
+from annotation.protocols.rag.validation import agree, vote
+from annotation.release.records_schema import (
+    QuestionRecord,
+    SeedRecord,
+    chosen_vote,
+    is_kept,
+    peoples_votes,
+)
+from annotation.reports.table import NO_QUESTION, Cell, Table, share
+from collector.seeds.passage_sets.rules import RULES
+
+if TYPE_CHECKING:
+    from annotation.protocols.rag.parameters import Parameters
+
+ALL = "all"
+# Of the passages of a seed, where the record of the seed says it: how it was drawn, and from what.
+RULE, DOCUMENTS = "rule", "documents"
+MEASURES = (
+    "questions",
+    "of them not in the documents",
+    "of them asked without reading",
+    "of them about several passages",
+    "documents with evidence",
+    "passages with evidence",
+    "passages with evidence per answered question",
+    "words per question",
+    "words per short answer",
+)
+
+
+@dataclass
+class Size:
+    """What is counted of one split's kept questions."""
+
+    questions: int = 0
+    unanswerable: int = 0
+    natural: int = 0
+    several: int = 0
+    cited: int = 0
+    question_words: int = 0
+    answer_words: int = 0
+    documents: set[str] = field(default_factory=set)
+    passages: set[str] = field(default_factory=set)
+
+    def add(self, question: QuestionRecord) -> None:
+        """Count a kept question."""
+        released = chosen_vote(question)
+        is_answer = released is not None and released["type"] == ANSWER
+        evidence = set(cited_ids(question)) if is_answer else set()
+        self.questions += 1
+        self.unanswerable += not is_answer
+        self.natural += question["stage"] == NATURAL
+        self.several += len(evidence) > 1
+        self.cited += len(evidence)
+        self.question_words += len(question["text"].split())
+        if released and is_answer:
+            self.answer_words += len(str(released["payload"].get("short") or "").split())
+        self.passages |= evidence
+        self.documents |= {passage.rpartition("#")[0] for passage in evidence}
+
+    def column(self) -> list[Cell]:
+        """Return the figures, in the order of MEASURES."""
+        answered = self.questions - self.unanswerable
+        return [
+            self.questions,
+            self.unanswerable,
+            self.natural,
+            self.several,
+            len(self.documents),
+            len(self.passages),
+            share(self.cited, answered),
+            share(self.question_words, self.questions),
+            share(self.answer_words, answered),
+        ]
+
+
+@dataclass
+class Drawn:
+    """What became of the sets that one rule drew."""
+
+    sets: int = 0
+    skips: int = 0
+    written: int = 0
+    kept: int = 0
+    of_several: int = 0
+    single_passage: int = 0
+
+    def add(self, seed: SeedRecord) -> None:
+        """Count a set with the questions that were written about its passages."""
+        self.sets += 1
+        self.skips += seed.get("skips", 0)
+        for question in seed["questions"]:
+            verdict = question["verdict"]
+            self.written += 1
+            if is_kept(question) and len(seed["passages"]) > 1:
+                self.of_several += 1
+                self.single_passage += bool(verdict and verdict["reason"] == SINGLE_PASSAGE)
+            self.kept += is_kept(question)
+
+    def row(self, of_all: int) -> list[Cell]:
+        """Return the figures; of_all: how many sets all rules drew."""
+        return [
+            share(self.sets, of_all),
+            self.sets,
+            self.skips,
+            self.written,
+            self.kept,
+            share(self.single_passage, self.of_several),
+        ]
+
+
+@dataclass
+class Reading:
+    """What people with a search box say of the questions that others wrote about passages."""
+
+    questions: int = 0
+    readers: int = 0
+    same: int = 0
+    searches: int = 0
+    opened: int = 0
+    scores: list[tuple[float, float]] = field(default_factory=list)
+
+    def add(self, question: QuestionRecord, min_f1: float) -> None:
+        """Count a question with its writer's answer and the readers'."""
+        votes = [one for one in peoples_votes(question) if one["worker"] is not None]
+        if len(votes) < 2 or votes[0]["worker"] != question["worker"]:
+            return
+        writer, *readers = votes
+        said = vote(writer["type"], writer["payload"])
+        self.questions += 1
+        for reader in readers:
+            found = vote(reader["type"], reader["payload"])
+            self.readers += 1
+            self.same += agree(said, found, min_f1)
+            self.searches += len(reader["payload"].get("searches") or ())
+            self.opened += len(reader["payload"].get("opened") or ())
+        if is_kept(question) and readers[0]["type"] != "bad":
+            references = [said.short] if said.type == ANSWER else []
+            self.scores.append(score_v2(str(readers[0]["payload"].get("short", "")), references))
+
+    def row(self) -> list[Cell]:
+        """Return the figures."""
+        n = len(self.scores)
+        return [
+            self.questions,
+            self.readers,
+            share(self.same, self.readers),
+            share(self.searches, self.readers),
+            share(self.opened, self.readers),
+            share(sum(em for em, _ in self.scores), n),
+            share(sum(f1 for _, f1 in self.scores), n),
+        ]
+
+
+def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]:
+    """Return the tables; goes through the seeds once."""
+    sizes = {split: Size() for split in (ALL, *SPLITS)}
+    drawn = {rule: Drawn() for rule in RULES}
+    reading: dict[str, Reading] = defaultdict(Reading)
+    categories: dict[str, Counter[str]] = defaultdict(Counter)
+    reasons: dict[str, Counter[str]] = defaultdict(Counter)
+    shown: set[str] = set()
+    n_documents = 0
+    for seed in seeds:
+        is_natural = any(question["stage"] == NATURAL for question in seed["questions"])
+        shown |= {document_of(passage) for passage in seed["passages"]}
+        n_documents = max(n_documents, int(seed["payload"].get(DOCUMENTS, 0)))
+        if not is_natural and (rule := seed["payload"].get(RULE)) in drawn:
+            drawn[rule].add(seed)
+        for question in seed["questions"]:
+            source = NATURAL if question["stage"] == NATURAL else "drawn"
+            if question["verdict"]:
+                reasons[source][question["verdict"]["reason"]] += 1
+            reading[seed["fold"]].add(question, parameters.agreement.min_f1)
+            if is_kept(question):
+                for split in (ALL, seed["fold"]):
+                    if split in sizes:
+                        sizes[split].add(question)
+                categories[str(question["payload"].get("category") or source)][seed["fold"]] += 1
+    return [
+        _size(sizes),
+        _drawing(drawn, parameters, len(shown), n_documents),
+        _categories(categories),
+        _outcomes(reasons),
+        _reading(reading),
+    ]
+
+
+def _size(sizes: dict[str, Size]) -> Table:
+    columns = {split: size.column() for split, size in sizes.items()}
+    rows: list[list[Cell]] = [
+        [name, *(column[place] for column in columns.values())]
+        for place, name in enumerate(MEASURES)
+    ]
+    note = "" if sizes[ALL].questions else NO_QUESTION
+    return Table("size", "Size", ["measure", *sizes], rows, note)
+
+
+def _drawing(
+    drawn: dict[str, Drawn], parameters: "Parameters", n_shown: int, n_documents: int
+) -> Table:
+    of_all = sum(each.sets for each in drawn.values())
+    rows: list[list[Cell]] = [
+        [rule, getattr(parameters.seeds.shares, rule), *each.row(of_all)]
+        for rule, each in drawn.items()
+    ]
+    columns = [
+        "rule",
+        "wanted share",
+        "drawn share",
+        "sets",
+        "skips",
+        "questions",
+        "kept",
+        "single passage share",
+    ]
+    never = max(n_documents - n_shown, 0)
+    told = f" Of {n_documents:,} documents {n_shown:,} were shown to somebody who asks, {never:,} "
+    note = (
+        "Sets of passages that questions were written about. What a rule has too little of is "
+        "drawn by the others. Single passage: kept questions about several passages of which a "
+        f"second reader found the answer in one.{told + 'never.' if n_documents else ''}"
+    )
+    return Table("drawing", "Drawing rules", columns, rows, note)
+
+
+def _categories(categories: dict[str, Counter[str]]) -> Table:
+    rows: list[list[Cell]] = [
+        [name, *(found[split] for split in SPLITS), found.total()]
+        for name, found in sorted(categories.items(), key=lambda each: (-each[1].total(), each[0]))
+    ]
+    return Table("categories", "Types of question", ["type", *SPLITS, ALL], rows)
+
+
+def _outcomes(reasons: dict[str, Counter[str]]) -> Table:
+    rows: list[list[Cell]] = [
+        [source, reason, number, share(number, found.total())]
+        for source, found in sorted(reasons.items())
+        for reason, number in sorted(found.items(), key=lambda each: (-each[1], each[0]))
+    ]
+    columns = ["asked", "verdict", "questions", "share"]
+    note = "Drawn: written about passages. Natural: asked by who had read nothing."
+    return Table("outcomes", "What became of the questions", columns, rows, note)
+
+
+def _reading(reading: dict[str, Reading]) -> Table:
+    rows: list[list[Cell]] = [
+        [split, *reading[split].row()]
+        for split in SPLITS
+        if split in reading and reading[split].questions
+    ]
+    columns = [
+        "split",
+        "questions",
+        "readers",
+        "same as the writer share",
+        "searches",
+        "opened",
+        "EM share",
+        "F1 share",
+    ]
+    note = (
+        "People who had the question and a search box over all documents, and nothing that its "
+        "writer saw. Searches and opened passages are per reader. EM and F1: the first reader's "
+        "short answer to each kept question, against the writer's."
+    )
+    return Table("second_reading", "Second readers", columns, rows, note, of_people=True)
