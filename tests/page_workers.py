@@ -96,7 +96,7 @@ class Person:
         return data
 
     def _looks_up(self, state: dict[str, Any]) -> Opener:
-        """Return what opens nothing, but for a page with a search box: searches, and what is found."""
+        """Return what opens nothing; with a search box, what searches and opens what is found."""
         found: set[str] = set()
 
         def look_up(item: str, title: str) -> Any:

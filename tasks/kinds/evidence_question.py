@@ -44,6 +44,7 @@ class EvidenceQuestionKind(WritingKind):
     """
 
     name = "evidence_question"
+    cites_passages = True
 
     def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
         """Leave out units with a seed that the worker has seen in any stage."""

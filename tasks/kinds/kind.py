@@ -61,6 +61,8 @@ class StageKind(ABC):
     pairs_workers: ClassVar[bool] = False
     # Whether workers may search the collection's corpus, and read and cite all its passages.
     searches: ClassVar[bool] = False
+    # Whether the answers to what is asked here cite passages of the corpus by their names.
+    cites_passages: ClassVar[bool] = False
 
     @abstractmethod
     def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:

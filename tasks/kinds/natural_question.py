@@ -20,6 +20,7 @@ class NaturalQuestionKind(WritingKind):
     """Questions that people would ask of documents of which they have read nothing."""
 
     name = "natural_question"
+    cites_passages = True
 
     def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
         """Leave out units with a seed that the worker has seen in any stage."""

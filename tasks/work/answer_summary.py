@@ -9,6 +9,7 @@ TYPES = {
     "value": "Number",
     "binary": "Yes or no",
     "none": "No answer",
+    "answer": "An answer with evidence",
     "bad": "Bad question",
     WORDS: "In free words",
 }
@@ -37,6 +38,8 @@ def answer_text(answer: Answer) -> str:
     if answer.type == "none" and payload.get("plausible"):
         words = "; ".join(span["text"] for span in payload["plausible"])
         return f"None, though it looks like “{words}”"
+    if answer.type == "answer":
+        return " – ".join(words for name in ("short", "full") if (words := payload.get(name)))
     if answer.type == "bad":
         return str(payload.get("reason") or "")
     given = {name: value for name, value in (payload.get("fields") or {}).items() if value}

@@ -122,12 +122,11 @@ def paragraph_of(corpus_id: int, name: str) -> int:
     if not mark or not position.isascii() or not position.isdigit() or len(position) > 9:
         raise Paragraph.DoesNotExist(f"{name!r} names no passage.")
     own = Document.objects.filter(corpus_id=corpus_id, external_id=document)
-    article = own.values_list("article_id", flat=True).first() or (
-        Article.objects.filter(corpus_id=corpus_id, title=document, document=None)
-        .values_list("pk", flat=True)
-        .first()
-    )
-    row = Paragraph.objects.filter(article_id=article, position=int(position))
+    article = own.values_list("article_id", flat=True).first()
+    if article is None:
+        titled = Article.objects.filter(corpus_id=corpus_id, title=document, document=None)
+        article = titled.values_list("pk", flat=True).first()
+    row = Paragraph.objects.filter(article__pk=article, position=int(position))
     return int(row.values_list("pk", flat=True).get())
 
 

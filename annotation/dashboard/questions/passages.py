@@ -8,7 +8,7 @@ from django.db.models import Prefetch, QuerySet
 from annotation.dashboard.questions.highlights import Piece, Quote, pieces, quote
 from collector.ingest.article_text import join_article
 from collector.ingest.link_resolution import Resolver
-from collector.models import Corpus, Paragraph, Section, Seed, SeedParagraph
+from collector.models import Corpus, Document, Paragraph, Section, Seed, SeedParagraph
 from tasks.dialog.sections import section_text
 from tasks.models import Answer, Question
 from tasks.widgets.reply import SECTION
@@ -105,6 +105,30 @@ def _proofs(
         (span["start"], span["end"], "answer") for span in spans if span["document"] == number
     ]
     return [*facts, *answers]
+
+
+def proven_passages(question: Question, chosen: Answer | None) -> list[Passage]:
+    """Return a seed's passages with what the chosen answer marks in them, to prove it or seem to.
+
+    What it marks in others, which somebody found by search, stands beside the answer.
+    """
+    rows = [each.paragraph for each in question.seed.seed_paragraphs.all()]
+    own = Document.objects.filter(article__in=[row.article_id for row in rows])
+    names = dict(own.values_list("article_id", "external_id"))
+    payload = chosen.payload if chosen else {}
+    marked = [*(payload.get("evidence") or ()), *(payload.get("plausible") or ())]
+    return [
+        paragraph_alone(
+            row,
+            [
+                (piece["start"], piece["end"], "evidence")
+                for piece in marked
+                if piece["document"] == names.get(row.article_id, row.article.title)
+                and piece["paragraph"] == row.position
+            ],
+        )
+        for row in rows
+    ]
 
 
 def _links(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[int, int, str]]:

@@ -27,6 +27,7 @@ from annotation.dashboard.questions.passages import (
     article_texts,
     pair_passages,
     passage,
+    proven_passages,
     seed_paragraphs,
 )
 from annotation.dashboard.questions.question_filter import (
@@ -46,6 +47,7 @@ from annotation.decisions.verdicts import IN_ORDER, voting_stages
 from annotation.models import Override, SplitAssignment, Verdict
 from collector.models import Corpus
 from common.actions import ActionError
+from tasks.kinds.registry import kind_of
 from tasks.models import Answer, Question
 from tasks.widgets.spans import MAIN
 from tasks.work.answer_summary import answer_text, type_words, written_beside
@@ -366,6 +368,8 @@ def _votes(
 def _passages(row: Question, verdict: Verdict | None) -> list[Passage]:
     if "facts" in row.payload:
         return pair_passages(row, verdict.chosen if verdict else None)
+    if kind_of(row.stage).cites_passages:
+        return proven_passages(row, verdict.chosen if verdict else None)
     marked = [
         (span["start"], span["end"], "evidence")
         for span in row.payload.get("context") or ()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from annotation.dashboard.questions.highlights import Quote
 from annotation.dashboard.questions.passages import OWN, QUESTION, article_texts, quoted, text_of
@@ -60,9 +61,18 @@ def _readable(answer: Answer, articles: dict[str, str]) -> ReadableAnswer:
         type=type_words(answer.type),
         text=answer_text(answer),
         sources=list(dict.fromkeys(place(span["document"]) for span in spans)),
-        evidence=[quoted(span, texts) for span in payload.get("context") or ()],
+        evidence=[
+            *(quoted(span, texts) for span in payload.get("context") or ()),
+            *(Quote(piece["document"], "", piece["text"], "") for piece in cited(answer)),
+        ],
         acts=[words[payload[name]] for name, words in ACTS.items() if payload.get(name) in words],
     )
+
+
+def cited(answer: Answer) -> list[dict[str, Any]]:
+    """Return the pieces of passages that prove an answer, or only look like one."""
+    payload = answer.payload
+    return [*(payload.get("evidence") or ()), *(payload.get("plausible") or ())]
 
 
 def place(document: str) -> str:

@@ -1,4 +1,4 @@
-"""What several tests start from: documents of one's own, and a collection of questions over them."""
+"""What several tests start from: own documents, and a collection of questions over them."""
 
 from io import StringIO
 from pathlib import Path
@@ -18,10 +18,10 @@ WRITER = "AADA"
 PLACES = ("Carrow", "Selby", "Orrin", "Tarn", "Wexcombe", "Hollin", "Marden", "Ister", "Penryn")
 # Every passage has words of its own, and names of other documents: something to find, and to share.
 TOLD = (
-    "The harbour of {place} was dug by hand in {year} and could hold {n} herring boats. Its master, "
-    "{first} of {other}, kept a ledger in which every wreck of the coast was written down.",
-    "A lighthouse stands north of {place}; its lamp, number {n}, was built in {other} by the brothers "
-    "{first} and wound up every {n} hours until {year}, when a keeper fell asleep.",
+    "The harbour of {place} was dug by hand in {year} and could hold {n} herring boats. "
+    "Its master, {first} of {other}, kept a ledger in which every wreck of the coast was written down.",
+    "A lighthouse stands north of {place}; its lamp, number {n}, was built in {other} by the "
+    "brothers {first} and wound up every {n} hours until {year}, when a keeper fell asleep.",
 )
 FIRSTS = ("Ladd", "Corran", "Ness", "Quill", "Abery", "Thorne", "Vane", "Ruddock", "Ember")
 

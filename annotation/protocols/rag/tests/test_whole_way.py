@@ -1,12 +1,8 @@
 """It runs from own documents to verdicts: some ask, others search for the answers."""
 
-import json
-from typing import Any
-
 import pytest
 
 from annotation.models import Verdict
-from annotation.protocols.rag.tests.conftest import WRITER
 from collector.models import Collection, Paragraph
 from tasks.models import Answer, Question
 from tests.page_workers import Person, look, run

@@ -31,6 +31,9 @@ export class Corpus {
     this.kept = new Map();
     this.fetched = new Map();
     this.#listen(find);
+    // What is open stays in sight below the question and the search box, however long they are.
+    const seeking = find("[data-seeking]");
+    new ResizeObserver(() => this.finding.style.setProperty("--seeking", `${seeking.offsetHeight}px`)).observe(seeking);
   }
 
   #listen(find) {
