@@ -53,7 +53,8 @@ setup-hub: .venv/installed-hub
 setup-readers: .venv/installed-readers
 
 # PROTOCOL=quac shows the live dialogs, PROTOCOL=hotpotqa questions about pairs, PROTOCOL=bookqa
-# questions about stories, PROTOCOL=squad what a passage answers and what it only seems to.
+# questions about stories, PROTOCOL=squad what a passage answers and what it only seems to,
+# PROTOCOL=rag questions over documents, their answers found by search.
 PROTOCOL ?= iirc
 demo: .venv/installed
 	@rm -rf var/demo releases/demo-$(PROTOCOL)

@@ -126,7 +126,9 @@ def paragraph_of(corpus_id: int, name: str) -> int:
     if article is None:
         titled = Article.objects.filter(corpus_id=corpus_id, title=document, document=None)
         article = titled.values_list("pk", flat=True).first()
-    row = Paragraph.objects.filter(article__pk=article, position=int(position))
+    if article is None:
+        raise Paragraph.DoesNotExist(f"There is no document {document!r}.")
+    row = Paragraph.objects.filter(article_id=article, position=int(position))
     return int(row.values_list("pk", flat=True).get())
 
 

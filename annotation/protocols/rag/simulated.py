@@ -138,12 +138,12 @@ def _piece(passage: Mapping[str, Any], start: int, end: int) -> dict[str, Any]:
 
 def _answer(
     item: Mapping[str, Any], behaviour: "Behaviour", rng: random.Random, open_article: "Opener"
-) -> dict[str, Any]:
+) -> dict[str, object]:
     searching = _Searching(item, open_article)
     question = item["question"]
     if rng.random() < behaviour.gives_up:
-        searching.look(question[:100])
-        searching.look(question[:60])
+        searching.search(question[:100])
+        searching.search(question[:60])
         return searching.answer("none")
     if about := ABOUT.search(question):
         searching.find_about(about[1])
@@ -151,7 +151,7 @@ def _answer(
         for left, right in quoted:
             searching.find_between(left, right)
         if len(searching.said) < len(quoted):
-            searching.look(question[:250])
+            searching.search(question[:250])
             return searching.answer("none")
     else:
         return searching.answer("bad", REASON)
@@ -170,7 +170,7 @@ class _Searching:
         self.said: list[str] = []
         self.evidence: list[dict[str, Any]] = []
 
-    def look(self, query: str) -> list[Mapping[str, Any]]:
+    def _look(self, query: str) -> list[Mapping[str, Any]]:
         """Search; return the passages that were found, opened one after the other."""
         self.searches.append(query)
         found = self.open_article(self.item["id"], query) or {"results": []}
@@ -185,21 +185,25 @@ class _Searching:
                 )
         return passages
 
+    def search(self, query: str) -> None:
+        """Search, look at what is found, and take nothing of it."""
+        self._look(query)
+
     def find_about(self, about: str) -> None:
         """Say how the first passage about it begins."""
-        for passage in self.look(about)[:1]:
+        for passage in self._look(about)[:1]:
             words = [token for token in passage["tokens"] if token[2]][:FIRST]
             if words:
                 start, end = words[0][0], words[-1][1]
                 self.said.append(passage["text"][start:end])
                 self.evidence.append(_piece(passage, start, end))
         if not self.evidence:
-            self.look(about.split()[0])
+            self._look(about.split()[0])
 
     def find_between(self, left: str, right: str) -> None:
         """Say what stands between two pieces of a passage, where one has both."""
         pattern = re.compile(f"{re.escape(left)}(.+?){re.escape(right)}", re.DOTALL)
-        for passage in self.look(f"{left} {right}"):
+        for passage in self._look(f"{left} {right}"):
             places = list(pattern.finditer(passage["text"]))
             if places:
                 found = min(places, key=lambda place: place.end() - place.start())
@@ -207,7 +211,7 @@ class _Searching:
                 self.evidence.append(_piece(passage, *found.span()))
                 return
 
-    def answer(self, type: str, reason: str = "") -> dict[str, Any]:
+    def answer(self, type: str, reason: str = "") -> dict[str, object]:
         """Return what is handed in."""
         is_answer = type == "answer"
         said = "; ".join(self.said)

@@ -19,7 +19,7 @@ PLACES = ("Carrow", "Selby", "Orrin", "Tarn", "Wexcombe", "Hollin", "Marden", "I
 # Every passage has words of its own, and names of other documents: something to find, and to share.
 TOLD = (
     "The harbour of {place} was dug by hand in {year} and could hold {n} herring boats. "
-    "Its master, {first} of {other}, kept a ledger in which every wreck of the coast was written down.",
+    "Its master, {first} of {other}, kept a ledger of every wreck of the coast.",
     "A lighthouse stands north of {place}; its lamp, number {n}, was built in {other} by the "
     "brothers {first} and wound up every {n} hours until {year}, when a keeper fell asleep.",
 )
