@@ -7,6 +7,7 @@ from annotation.protocols.contracts import (
     IdentifiesSeeds,
     ReportPart,
     ScoringPart,
+    TakesWholeCorpus,
     ValidationPart,
 )
 from annotation.protocols.rag import (
@@ -28,6 +29,7 @@ from tasks.work.protocol_checks import ChecksPart
 _checks_part_of_checks: ChecksPart[Parameters] = checks
 _export_part_of_export: ExportPart = export
 _identifies_seeds_of_export: IdentifiesSeeds = export
+_takes_whole_corpus_of_export: TakesWholeCorpus = export
 _report_part_of_report: ReportPart[Parameters] = report
 _scoring_part_of_scoring: ScoringPart = scoring
 _checks_gold_of_scoring: ChecksGold = scoring

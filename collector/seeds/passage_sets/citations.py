@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from collector.seeds.passage_sets.connections import UNCASED, TermReader
+from collector.seeds.passage_sets.connections import CAPITAL, UNCASED, TermReader
 
 # What a wiki's title says to tell it from another.
 _APART = re.compile(r"\s*\([^()]*\)\s*$")
@@ -28,7 +28,7 @@ class DocumentNames:
         self._by_first: dict[int, list[tuple[tuple[int, ...], int]]] = defaultdict(list)
         for document, of_it in names:
             for name in dict.fromkeys(_APART.sub("", each) for each in of_it):
-                numbers = tuple(number for part in reader.read(name) for number in part)
+                numbers = tuple(number & ~CAPITAL for part in reader.read(name) for number in part)
                 if numbers and (len(numbers) > 1 or len(name.strip()) >= SHORTEST):
                     self._by_first[numbers[0]].append((numbers, document))
         for named in self._by_first.values():

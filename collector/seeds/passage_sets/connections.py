@@ -5,7 +5,7 @@ so that the work grows with the text, and none of them makes more than some pair
 """
 
 from collections.abc import Sequence
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,10 @@ from collector.retrieval.terms import terms
 PART_BITS = 6
 N_PARTS = 1 << PART_BITS
 PAIR_BITS = 32
+# Of the number of a term that is written with a capital where no sentence begins; of a pair whose
+# both words are.
+CAPITAL = 1 << 31
+NAMED = 1 << 63
 PASSAGES_AT_ONCE = 2000
 MIX = 0x9E3779B97F4A7C15
 SENTENCE_ENDS = ".!?:…。！？؟।"
@@ -23,8 +27,12 @@ CLOSERS = "\"'”’»)]」』"
 LONGEST_KEPT = 30
 # How much a term that is shared tells: names the most, words of scripts without capitals next.
 NAME, UNCASED, WORD, NUMBER = 1.0, 0.6, 0.25, 0.1
+# Two of them side by side.
+PAIR = 1.5
 # Of a word that is written with a capital where no sentence begins, and hardly ever without.
 MOST_WITHOUT_CAPITAL = 0.1
+# Of each passage so many connections are kept: it is drawn once.
+STRONGEST = 5
 # Each further term that a pair has in common counts so much of the one before.
 FADING = 0.5
 
@@ -49,7 +57,10 @@ class TermReader:
         self._of_token: dict[str, tuple[int, ...]] = {}
 
     def read(self, text: str) -> list[list[int]]:
-        """Return the numbers of a text's terms, in parts between which no pair is formed."""
+        """Return the numbers of a text's terms, in parts between which no pair is formed.
+
+        Those that are written with a capital where no sentence begins have the bit CAPITAL.
+        """
         parts: list[list[int]] = [[]]
         begins = True
         for token in text.split():
@@ -62,6 +73,7 @@ class TermReader:
                 letter = next(filter(str.isalnum, token), "")
                 if letter.isupper():
                     self._with_capital[numbers[0]] += 1
+                    numbers = (numbers[0] | CAPITAL,)
                 elif letter.islower():
                     self._without[numbers[0]] += 1
             parts[-1].extend(numbers)
@@ -108,8 +120,8 @@ class TermColumns:
 
         single: set[int] = set()
         for part in parts:
-            single.update(part)
-            single.update((first + 1) << PAIR_BITS | second for first, second in pairwise(part))
+            single.update(number & ~CAPITAL for number in part)
+            single.update(starmap(_pair, pairwise(part)))
         self._found.append(numpy.fromiter(single, "<u8", len(single)))
         self._passages.append(numpy.full(len(single), passage, "<u4"))
         if len(self._found) == PASSAGES_AT_ONCE:
@@ -183,16 +195,23 @@ def _rare(folder: Path, part: int, documents: Any, max_documents: int) -> tuple[
     return found[kept], passages[kept], numpy.concatenate([[0], n_with.cumsum()]).astype("<i8")
 
 
+def _pair(first: int, second: int) -> int:
+    """Return two neighbours as one term."""
+    named = NAMED if first & second & CAPITAL else 0
+    return named | ((first & ~CAPITAL) + 1) << PAIR_BITS | (second & ~CAPITAL)
+
+
 def _told(found: Any, weights: Any) -> Any:
-    """Return how much each term tells; a pair of names more than one of them."""
+    """Return how much each term tells; a pair more than its words, a pair of names the most."""
     import numpy
 
     if not len(found):
         return numpy.zeros(0)
-    second = weights[(found & ((1 << PAIR_BITS) - 1)).astype("<i8")]
-    first = (found >> numpy.uint64(PAIR_BITS)).astype("<i8") - 1
+    second = weights[(found & numpy.uint64((1 << PAIR_BITS) - 1)).astype("<i8")]
+    first = (found >> numpy.uint64(PAIR_BITS) & numpy.uint64(CAPITAL - 1)).astype("<i8") - 1
     of_first = weights[numpy.maximum(first, 0)]
-    return numpy.where(first < 0, second, 1.5 * numpy.minimum(of_first, second))
+    told = numpy.where(first < 0, second, PAIR * numpy.minimum(of_first, second))
+    return numpy.where(found >= numpy.uint64(NAMED), PAIR * NAME, told)
 
 
 def _pairs(passages: Any, starts: Any, n_with: Any, told: Any) -> list[tuple[Any, Any, Any]]:
@@ -225,13 +244,24 @@ def _summed(keys: Any, told: Any, thirds: Any, same: Sequence[int]) -> list[Conn
     groups = numpy.asarray(same)
     apart = groups[low] != groups[high]
     low, high, strengths, third = (each[apart] for each in (low, high, strengths, thirds[firsts]))
-    best = numpy.lexsort((high, low, -strengths))
+    order = numpy.lexsort((high, low, -strengths))
+    low, high, strengths, third = low[order], high[order], strengths[order], third[order]
+    kept = (_ranks(low) < STRONGEST) | (_ranks(high) < STRONGEST)
+    rows = zip(strengths[kept], low[kept], high[kept], third[kept], strict=True)
     return [
-        Connection(
-            float(strengths[at]),
-            int(low[at]),
-            int(high[at]),
-            int(third[at]) if third[at] >= 0 else None,
-        )
-        for at in best.tolist()
+        Connection(float(strength), int(one), int(other), int(further) if further >= 0 else None)
+        for strength, one, other, further in rows
     ]
+
+
+def _ranks(passages: Any) -> Any:
+    """Return how often each passage has come before, in an array of passages."""
+    import numpy
+
+    order = numpy.argsort(passages, kind="stable")
+    ordered = passages[order]
+    firsts = numpy.flatnonzero(numpy.diff(ordered, prepend=-1))
+    lengths = numpy.diff(firsts, append=len(ordered))
+    ranks = numpy.empty(len(passages), "<i8")
+    ranks[order] = numpy.arange(len(passages)) - numpy.repeat(firsts, lengths)
+    return ranks

@@ -134,7 +134,7 @@ def _candidates(
         paragraphs = tuple(rows[passage] for passage in each.passages)
         texts = [known[pk][2] for pk in paragraphs]
         named = "\n".join(
-            f"{title}\n{at}\n{text}" for title, at, text in map(known.get, paragraphs)
+            f"{title}\n{at}\n{text}" for title, at, text in map(known.__getitem__, paragraphs)
         )
         yield Candidate(
             key=uuid5(NAMESPACE_URL, f"{corpus.site_name}\n{each.rule}\n{named}").hex,

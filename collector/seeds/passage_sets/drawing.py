@@ -1,7 +1,8 @@
 """Draws sets of passages by several rules, each by its share, and keeps apart what belongs apart.
 
-Every document is offered once before any is offered again, its strongest connection first. What a
-set connects, and what is nearly the same, is one group of documents: it is in one split.
+The strongest connections come first, but each time that a document has been shown its connections
+count less, so that others come in. What a set connects, and what is nearly the same, is one group
+of documents: it is in one split.
 """
 
 import heapq
@@ -25,6 +26,10 @@ from collector.seeds.passage_sets.rules import (
 
 # Passages under one heading that are farther apart than this are not drawn together.
 WINDOW = 12
+# What a document's connections count each time after it has been shown.
+TIRED = 0.75
+# Of however few documents so many may be connected.
+LEAST_TOGETHER = 3
 
 
 @dataclass(frozen=True)
@@ -56,10 +61,11 @@ class Drawn(NamedTuple):
 
 
 class _Proposal(NamedTuple):
-    """Passages that a rule would draw; `third` may come to them."""
+    """Passages that a rule would draw, the strongest first; `third` may come to them."""
 
     passages: tuple[int, ...]
     third: int | None = None
+    strength: float = 1.0
 
 
 class _Drawing:
@@ -70,7 +76,11 @@ class _Drawing:
         self._together = Groups(surveyed.n_documents)
         self._used: set[int] = set()
         self._n_of: Counter[int] = Counter()
+        self._most = max(LEAST_TOGETHER, int(table.max_share_together * surveyed.n_documents))
         self._leave_out_boilerplate()
+        strongest = surveyed.connections[: surveyed.n_documents]
+        self._wanted = {passage for each in strongest for passage in (each.first, each.second)}
+        self._wanted |= {each.passage for each in surveyed.citations}
         proposed = {
             SINGLE: self._singles(),
             SHARED_TERMS: self._connected(),
@@ -78,10 +88,12 @@ class _Drawing:
             SECTION: self._sections(),
         }
         self._proposed = {rule: proposed[rule] for rule in RULES}
+        # In order already: the heaps' first is the strongest.
         self._heaps = {
-            rule: [(0, at) for at in range(len(each))] for rule, each in self._proposed.items()
+            rule: [(-one.strength, at) for at, one in enumerate(each)]
+            for rule, each in self._proposed.items()
         }
-        self._rounds: dict[str, Counter[int]] = {rule: Counter() for rule in RULES}
+        self._shown: dict[str, Counter[int]] = {rule: Counter() for rule in RULES}
 
     def draw_all(self) -> list[Drawn]:
         """Return all sets in the order drawn."""
@@ -97,16 +109,16 @@ class _Drawing:
         return [Drawn(rule, some, self._group(some[0])) for rule, some in found]
 
     def _next(self, rule: str) -> tuple[int, ...] | None:
-        """Return the next set of a rule, the documents that it has shown least first."""
-        heap, rounds = self._heaps[rule], self._rounds[rule]
+        """Return the next set of a rule, what it has shown before counting less."""
+        heap, shown = self._heaps[rule], self._shown[rule]
         while heap:
-            done, at = heapq.heappop(heap)
+            priority, at = heapq.heappop(heap)
             proposal = self._proposed[rule][at]
-            of = self._documents(proposal.passages)
-            now = max(rounds[document] for document in of)
             if not self._fits(proposal.passages):
                 continue
-            if now > done:
+            of = self._documents(proposal.passages)
+            now = -proposal.strength * TIRED ** max(shown[document] for document in of)
+            if now > priority:
                 heapq.heappush(heap, (now, at))
                 continue
             if not self._unite(proposal.passages):
@@ -115,13 +127,15 @@ class _Drawing:
             self._used.update(passages)
             documents = self._documents(passages)
             self._n_of.update(documents)
-            rounds.update(documents)
+            shown.update(documents)
             return passages
         return None
 
     def _with_third(self, proposal: _Proposal) -> tuple[int, ...]:
         third = proposal.third
         if third is None or self._rng.random() >= self._table.three_share:
+            return proposal.passages
+        if third in self._wanted:
             return proposal.passages
         three = (*proposal.passages, third)
         alike = len({self._surveyed.same[each] for each in three}) < len(three)
@@ -138,10 +152,9 @@ class _Drawing:
     def _unite(self, passages: Sequence[int]) -> bool:
         """Put the documents of passages together; return False where they would be too many."""
         first, *others = self._documents(passages)
-        most = self._table.max_documents_together
         groups = {self._together.of(document): self._together.size(document) for document in others}
         groups[self._together.of(first)] = self._together.size(first)
-        if len(groups) > 1 and sum(groups.values()) > most:
+        if len(groups) > 1 and sum(groups.values()) > self._most:
             return False
         for document in others:
             self._together.unite(first, document)
@@ -165,20 +178,23 @@ class _Drawing:
         for group, others in members.items():
             documents = self._documents([group, *others])
             self._used.update(others)
-            if len(documents) > self._table.max_documents_together:
+            if len(documents) > self._most:
                 self._used.add(group)
                 continue
             for document in documents[1:]:
                 self._together.unite(documents[0], document)
 
     def _singles(self) -> list[_Proposal]:
+        """Return all passages, those last that are wanted for their connections."""
         passages = list(range(len(self._surveyed.documents)))
         self._rng.shuffle(passages)
+        passages.sort(key=self._wanted.__contains__)
         return [_Proposal((passage,)) for passage in passages]
 
     def _connected(self) -> list[_Proposal]:
         return [
-            _Proposal((each.first, each.second), each.third) for each in self._surveyed.connections
+            _Proposal((each.first, each.second), each.third, each.strength)
+            for each in self._surveyed.connections
         ]
 
     def _cited(self) -> list[_Proposal]:
@@ -219,6 +235,7 @@ class _Drawing:
                     third = window[at + 2] if at + 2 < len(window) else None
                     found.append(_Proposal((first, second), third))
         self._rng.shuffle(found)
+        found.sort(key=lambda each: not self._wanted.isdisjoint(each.passages))
         return found
 
     def _windows(self) -> Iterator[list[int]]:

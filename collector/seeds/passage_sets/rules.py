@@ -44,7 +44,7 @@ class PassageSetsTable(Table):
     """A name or word that more documents have connects no passages."""
     max_per_document: int = Field(ge=1)
     """The most sets that a document takes part in."""
-    max_documents_together: int = Field(ge=2)
-    """At most so many documents are connected by sets, since all of them are in one split."""
-    near_duplicate_share: float = Field(gt=0, le=1)
+    max_share_together: float = Field(gt=0, le=1)
+    """At most so many of the documents are connected by sets: all of these are in one split."""
+    near_duplicate_share: float = Field(ge=0.4, le=1)
     """Passages that share so much of their wording are taken for the same."""

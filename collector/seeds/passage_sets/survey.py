@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from collector.array_files import Columns
 from collector.seeds.passage_sets.citations import DocumentNames
-from collector.seeds.passage_sets.connections import TermColumns, TermReader, connections
+from collector.seeds.passage_sets.connections import CAPITAL, TermColumns, TermReader, connections
 from collector.seeds.passage_sets.drawing import Surveyed
 from collector.seeds.passage_sets.near_duplicates import Signatures
 from collector.seeds.passage_sets.rules import PassageSetsTable
@@ -46,8 +46,9 @@ def survey(
         with Columns(folder) as columns:
             postings = TermColumns(columns)
             for number, passage in enumerate(passages):
-                parts = reader.read(passage.text)
-                postings.add(number, parts)
+                numbers = reader.read(passage.text)
+                postings.add(number, numbers)
+                parts = [[each & ~CAPITAL for each in part] for part in numbers]
                 cited.read(number, passage.document, parts)
                 for document in passage.linked:
                     if document != passage.document:
