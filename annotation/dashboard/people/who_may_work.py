@@ -1,6 +1,7 @@
 """Who may work on a collection: its groups, the people let in without a test, who sees what."""
 
 import re
+from datetime import datetime
 
 from django.contrib import messages
 from django.db.models import Count, QuerySet
@@ -92,15 +93,28 @@ def let_people_in(request: HttpRequest, context: CollectionContext) -> HttpRespo
 @collection_page
 @require_POST
 def take_back(request: HttpRequest, context: CollectionContext) -> HttpResponse:
-    """Take one act of letting in back; who was let in by it may take the test like anybody."""
-    at = parse_datetime(request.POST.get("at", ""))
+    """Take one act of letting in back for one test; who was let in may take it like anybody."""
+    at = _moment(request.POST.get("at", ""))
+    of = {
+        "qualification__stage__name": request.POST.get("stage", ""),
+        "decided_by": request.POST.get("by", ""),
+    }
     if at is None:
         messages.error(request, "Choose whom to take it back from in the list.")
         return redirect(context.url("people"))
-    grants = _let_in(context).filter(decided_by=request.POST.get("by", ""), decided_at=at)
+    grants = _let_in(context).filter(**of, decided_at=at)
     done = trusted.take_back(context.collection, grants, name_of(request), timezone.now())
     messages.success(request, f"Taken back from {done}. What they hold they may finish.")
     return redirect(context.url("people"))
+
+
+def _moment(text: str) -> datetime | None:
+    """Return the time that a form of this page carries, None for anything else."""
+    try:
+        at = parse_datetime(text)
+    except ValueError:
+        return None
+    return at if at and at.tzinfo else None
 
 
 def _let_in(context: CollectionContext) -> QuerySet[Grant]:
