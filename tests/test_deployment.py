@@ -141,3 +141,15 @@ def test_volumes_and_services_that_are_named_are_there() -> None:
     assert all((DEPLOY / name).is_file() for name in files)
     waited = {name for row in COMPOSE["services"].values() for name in row.get("depends_on", {})}
     assert waited <= set(COMPOSE["services"])
+
+
+def test_every_benchmark_prints_its_table_by_itself_too() -> None:
+    benchmarks = {path.stem: path.read_text("utf-8") for path in DEPLOY.glob("benchmarks/*.py")}
+    with_table = {name for name, text in benchmarks.items() if "\ndef main(" in text}
+    by_itself = {
+        name
+        for name, text in benchmarks.items()
+        if re.search(r"\bmain\(", text.partition('if __name__ == "__main__":')[2])
+    }
+    assert with_table == by_itself
+    assert {"readers", "retrieval", "marketplace"} <= with_table

@@ -150,3 +150,7 @@ def signed(
     credentials = Credentials(posted["access_key_id"], posted["secret_access_key"])
     SigV4Auth(credentials, "mturk-requester", "us-east-1").add_auth(request)
     return dict(request.headers.items()), body
+
+
+if __name__ == "__main__":
+    main()

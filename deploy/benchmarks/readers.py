@@ -104,3 +104,7 @@ def _sentences() -> list[str]:
     else:
         found = set(_SENTENCE.findall(SAMPLE.read_text("utf-8")))
     return sorted(line for line in found if len(line.split()) > 3)
+
+
+if __name__ == "__main__":
+    main()

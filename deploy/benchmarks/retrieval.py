@@ -259,4 +259,8 @@ def _run(name: str, folder: str, path: str, level: str) -> None:
 
 
 if __name__ == "__main__":
-    _run(*sys.argv[1:])
+    # With arguments it is the process of its own that one measurement is made in.
+    if sys.argv[1:]:
+        _run(*sys.argv[1:])
+    else:
+        main()
