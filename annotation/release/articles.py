@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, groupby, islice
 
 from annotation.models import OfficialArticle
+from annotation.release.closed_text import NOTE, is_closed
 from annotation.release.records import passage_record
 from annotation.release.records_schema import ArticleRecord, PassageRecord, SeedRecord
 from collector.ingest.link_resolution import Resolver
@@ -118,6 +119,11 @@ def _official(collection: Collection) -> Iterator[ArticleRecord]:
 def licence_text(collection: Collection) -> str:
     """Return what may be done with the release, and where the licence's own words are."""
     corpus = collection.corpus
+    if is_closed(corpus):
+        return (
+            f"{NOTE}\nThe ids of the documents are in {FILE}. Ask {collection.requester_name} for "
+            "the documents and for what you may do with the questions, answers and votes.\n"
+        )
     name = corpus.licence_name or "a licence that the corpus does not name"
     address = f" ({corpus.licence_url})" if corpus.licence_url else ""
     source = corpus.site_name or corpus.name

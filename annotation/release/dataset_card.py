@@ -15,6 +15,7 @@ from annotation.release import (
     votes_table,
 )
 from annotation.release.citation import citation
+from annotation.release.closed_text import NOTE, is_closed
 from annotation.release.facts import (
     Facts,
     bonuses,
@@ -51,6 +52,7 @@ def card(facts: Facts) -> str:
         f"# {collection.title}\n",
         _origin(facts),
         description(facts) + "\n",
+        NOTE if is_closed(collection.corpus) else "",
         _files(facts),
         _fields(facts),
         _examples(facts),

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from annotation.release.parquet_tables import BOOLEAN, Column, Row, spans, write_table
+from annotation.release.closed_text import text_digest
+from annotation.release.parquet_tables import BOOLEAN, INTEGER, Column, Row, spans, write_table
 from annotation.release.records_schema import (
     PassageRecord,
     QuestionRecord,
@@ -28,6 +29,9 @@ PASSAGE = {
     "section": Column("the heading of its section; empty if it has none"),
     "text": Column("its text, into which offsets point"),
     "permalink": Column("where the revision that was read is to be found"),
+    "document": Column("the id of the requester's own document; empty for others"),
+    "sha256": Column("the SHA-256 of its text, told though the text itself is closed"),
+    "n_characters": Column("how long its text is, in code points", INTEGER),
 }
 ANSWER = {
     "type": Column("the type of the answer"),
@@ -131,7 +135,9 @@ def _first_kept(
 
 
 def _passage(passage: PassageRecord) -> dict[str, Any]:
-    return {name: passage.get(name, "") for name in PASSAGE}
+    text = passage["text"]
+    told = {"sha256": text_digest(text), "n_characters": len(text), **passage}
+    return {name: told.get(name, "") for name in PASSAGE}
 
 
 def _answered(question: QuestionRecord) -> dict[str, Any]:

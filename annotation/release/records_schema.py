@@ -19,7 +19,8 @@ class PassageRecord(TypedDict):
 
     `sentences`: [start, end] of each without the blanks around it, where they were looked for.
     Of a requester's own document there are `document`, its id, its `licence`, and `pages`: [start,
-    number] where each page begins, if it has pages.
+    number] where each page begins, if it has pages. Where the text is not told, `sha256` and
+    `n_characters` are those of what it is.
     """
 
     title: str
@@ -34,6 +35,8 @@ class PassageRecord(TypedDict):
     document: NotRequired[str]
     licence: NotRequired[str]
     pages: NotRequired[list[tuple[int, int]]]
+    sha256: NotRequired[str]
+    n_characters: NotRequired[int]
 
 
 class VoteRecord(TypedDict):

@@ -21,6 +21,7 @@ from annotation.release import (
     votes_table,
 )
 from annotation.release.articles import all_articles, articles_of, linked_titles
+from annotation.release.closed_text import WithoutText, is_closed
 from annotation.release.dataset_card import FILE as CARD
 from annotation.release.dataset_card import MANIFEST, card, changes
 from annotation.release.facts import Dates, Facts
@@ -43,6 +44,11 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from common.actions import ActionError
 
+CLOSED_CARD = (
+    "# Not to be published\n\n"
+    "The official files of the release beside this folder, with the text of its closed documents,\n"
+    "for `score` and for those who may read them.\n"
+)
 PRIVATE_CARD = (
     "# Not to be published\n\n"
     "What the release beside this folder withholds: the answers, in files of the same names for\n"
@@ -101,29 +107,28 @@ def write(
     spool = _spooled(collection, export, made, watcher, log, dates)
     watcher.say("Writing the official files")
     by_split = _splits(collection, export, spool)
+    told = WithoutText if is_closed(collection.corpus) else lambda seeds: seeds
     in_public = _in_public(by_split, withheld)
     with _refused():
         _write_private(collection, private, export, by_split, spool)
-        official = _write_official(collection, made, export, in_public)
+        official = _write_official(collection, made, private, export, in_public)
+    in_public = {name: told(seeds) for name, seeds in in_public.items()}
     watcher.say("Writing the tables of questions")
     examples = write_questions(made, in_public, export)
     watcher.say("Writing votes, licence and card")
-    shown = _Shown(spool, withheld)
-    n_votes = votes_table.write_votes(made / votes_table.FILE, shown)
-    beside = label_files.write_labels(made, shown, parameters_of(collection))
-    beside |= ranking_files.copy_rankings(collection, made)
+    shown = told(_Shown(spool, withheld))
+    n_votes, beside = _write_votes(collection, made, shown)
     _write_articles(collection, export, made, chain(shown, *in_public.values()))
     tables, outcomes = tables_from(
         collection, spool.seeds(), pay=rates_table(collection), withheld=withheld
     )
-    kept = _kept(spool, by_split)
     facts = Facts(
         collection=collection,
-        kept=kept,
+        kept=_kept(spool, by_split),
         official=official,
         tables=tables,
         outcomes=outcomes,
-        secret=[name for name in kept if name in withheld] if private.exists() else [],
+        secret=[name for name in by_split if name in withheld] if private.exists() else [],
         beside=beside,
         columns=columns_of(export),
         examples=examples,
@@ -163,11 +168,21 @@ def _in_public(
     }
 
 
+def _write_votes(
+    collection: Collection, made: Path, shown: Iterable[SeedRecord]
+) -> tuple[int, dict[str, str]]:
+    """Return how many votes were written, and what files of labels and rankings there are."""
+    n_votes = votes_table.write_votes(made / votes_table.FILE, shown)
+    beside = label_files.write_labels(made, shown, parameters_of(collection))
+    return n_votes, beside | ranking_files.copy_rankings(collection, made)
+
+
 def _write_articles(
     collection: Collection, export: ExportModule, made: Path, used: Iterable[SeedRecord]
 ) -> None:
     """Write whose text it is, and what may be done with it."""
-    lines = articles.attribution_lines(collection.corpus, used, whole=export.WHOLE_CORPUS)
+    whole = export.WHOLE_CORPUS and not is_closed(collection.corpus)
+    lines = articles.attribution_lines(collection.corpus, used, whole=whole)
     release_folder.put(made, articles.FILE, lines)
     release_folder.put(made, articles.LICENCE_FILE, [articles.licence_text(collection).encode()])
 
@@ -175,15 +190,37 @@ def _write_articles(
 def _write_official(
     collection: Collection,
     made: Path,
+    private: Path,
     export: ExportModule,
     in_public: Mapping[str, Iterable[SeedRecord]],
 ) -> list[str]:
-    """Return the names of the protocol's files, which are written."""
+    """Return the names of the protocol's files, which are written; closed text is no public one."""
+    if is_closed(collection.corpus):
+        _write_closed(collection, private, export, in_public)
+        return []
     names = []
     for name, chunks in export.files(in_public, _articles(collection, export, in_public)):
         release_folder.put(made, name, chunks)
         names.append(name)
     return names
+
+
+def _write_closed(
+    collection: Collection,
+    private: Path,
+    export: ExportModule,
+    by_split: Mapping[str, Iterable[SeedRecord]],
+) -> None:
+    """Write the official files, which hold closed text, beside what is withheld."""
+    has_gold = private.exists()
+    private.mkdir(exist_ok=True)
+    for name, chunks in export.files(by_split, _articles(collection, export, by_split)):
+        # Of a withheld split its gold stands there under the same name.
+        if not (private / name).exists():
+            release_folder.put(private, name, chunks)
+    if not has_gold:
+        release_folder.put(private, CARD, [CLOSED_CARD.encode()])
+    release_folder.write_sums(private)
 
 
 @contextmanager

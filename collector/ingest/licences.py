@@ -8,6 +8,8 @@ from collector.ingest.errors import DumpError
 # Wikipedia, Wiktionary and their sisters moved from version 3.0 to 4.0 on this day.
 MOVED_TO_4_0 = "2023-06-29"
 UNKNOWN = "unknown"
+# The text may be read by those who work on it and must not be published: releases are without it.
+CLOSED = "closed"
 
 ADDRESSES = {
     "CC BY-SA 4.0": "https://creativecommons.org/licenses/by-sa/4.0/",
@@ -28,16 +30,16 @@ _WIKIMEDIA = (
 
 
 def licence_address(name: str) -> str:
-    """Return the address of the licence called `name`, blank for `unknown`.
+    """Return the address of the licence called `name`, blank for `unknown` and `closed`.
 
     Raises DumpError for a name that is not in ADDRESSES.
     """
-    if name == UNKNOWN:
+    if name in (UNKNOWN, CLOSED):
         return ""
     try:
         return ADDRESSES[name]
     except KeyError:
-        known = ", ".join(ADDRESSES)
+        known = ", ".join([*ADDRESSES, CLOSED])
         raise DumpError(
             f"{name!r} is no licence we know ({known}); add --licence-url with its address."
         ) from None

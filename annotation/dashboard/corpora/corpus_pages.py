@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.dashboard.access import name_of, requester_required
 from annotation.dashboard.corpora.upload_form import UploadForm, takes_documents
 from collector.ingest.documents.uploads import UNDER_WAY, upload_documents
-from collector.ingest.licences import ADDRESSES
+from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.models import Article, Corpus, DocumentUpload
 from common.actions import ActionError
 
@@ -55,7 +55,7 @@ def upload(request: HttpRequest, slug: str = "") -> HttpResponse:
         else:
             return redirect("corpus", slug=made.slug)
     status = 400 if form.errors else 200
-    shown = {"form": form, "into": into, "licences": list(ADDRESSES)}
+    shown = {"form": form, "into": into, "licences": [*ADDRESSES, CLOSED]}
     return render(request, "dashboard/corpora/upload.html", shown, status=status)
 
 

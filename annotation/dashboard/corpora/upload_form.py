@@ -9,7 +9,7 @@ from django.utils.text import slugify
 
 from collector.ingest.documents.files import FORMATS, MOST_FILES
 from collector.ingest.ingestion import CorpusOptions
-from collector.ingest.licences import ADDRESSES
+from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.models import Corpus
 from collector.models.corpus import CorpusKind
 from collector.models.name import is_name
@@ -70,7 +70,8 @@ class UploadForm(forms.Form):
         max_length=100,
         required=False,
         widget=forms.TextInput(attrs={"list": "licences"}),
-        help_text="Under which the documents may be used. Left empty: as they say, or unknown.",
+        help_text="Under which the documents may be used. Left empty: as they say, or unknown. "
+        "With “closed” no word of them is released: only ids, offsets and checksums.",
     )
     licence_url = forms.URLField(
         label="Address of the licence", max_length=500, required=False, assume_scheme="https"
@@ -107,7 +108,7 @@ class UploadForm(forms.Form):
         if code and not _is_language(code):
             self.add_error("language", f"{code!r} is no code of a language, such as en, de or ar.")
         licence = given.get("licence", "")
-        if licence and licence not in ADDRESSES and not given.get("licence_url"):
+        if licence and licence not in (*ADDRESSES, CLOSED) and not given.get("licence_url"):
             self.add_error("licence_url", f"Give the address of the licence {licence!r}.")
 
     def options(self) -> CorpusOptions:
