@@ -11,6 +11,7 @@ help:
 	@echo "make serve     for a network: DOMAIN=lab.example make serve (docs/operator.md)"
 	@echo "make test      lint, types, and the whole suite on SQLite and on PostgreSQL"
 	@echo "make setup-readers, make test-readers  torch, and the tests of what is trained with it"
+	@echo "make setup-hub  what export_dataset --push-to-hub needs"
 	@echo "make bench     speed, as ratios against named references"
 	@echo "make rehearse  crowds, competitors and kills; takes long"
 

@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
             name='Statement',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('about', models.CharField(choices=[('authors', 'Authors'), ('contact', 'Contact'), ('page', 'Page or paper'), ('uses', 'Intended uses'), ('limits', 'Known limits, and uses to avoid'), ('biases', 'Biases'), ('impact', 'Social impact'), ('personal', 'Personal and sensitive information'), ('people', 'Who the workers are'), ('ethics', 'Ethics review'), ('machines', 'Machine-written text'), ('upkeep', 'Upkeep')], max_length=20)),
+                ('about', models.CharField(choices=[('authors', 'Authors'), ('contact', 'Contact'), ('page', 'Page or paper'), ('uses', 'Intended uses'), ('limits', 'Known limits and uses to avoid'), ('biases', 'Biases'), ('impact', 'Social impact'), ('personal', 'Personal and sensitive information'), ('people', 'Who the workers are'), ('ethics', 'Ethics review'), ('machines', 'Machine-written text'), ('upkeep', 'Upkeep')], max_length=20)),
                 ('text', models.TextField(blank=True)),
                 ('by', models.CharField(max_length=150)),
                 ('at', models.DateTimeField()),

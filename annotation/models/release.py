@@ -34,7 +34,7 @@ class About(models.TextChoices):
     CONTACT = "contact", "Contact"
     PAGE = "page", "Page or paper"
     USES = "uses", "Intended uses"
-    LIMITS = "limits", "Known limits, and uses to avoid"
+    LIMITS = "limits", "Known limits and uses to avoid"
     BIASES = "biases", "Biases"
     IMPACT = "impact", "Social impact"
     PERSONAL = "personal", "Personal and sensitive information"

@@ -8,7 +8,6 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from common.actions import ActionError
@@ -17,6 +16,8 @@ from common.safe_files import inside
 SUMS = "SHA256SUMS"
 READ_BYTES = 1 << 20
 PIECE_BYTES = 1 << 16
+# The first day that the format knows.
+FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 
 
 @contextmanager
@@ -129,15 +130,15 @@ class _Outbox(io.RawIOBase):
         return taken
 
 
-def zipped(folder: Path, names: Iterable[str], top: str, at: datetime) -> Iterator[bytes]:
+def zipped(folder: Path, names: Iterable[str], top: str) -> Iterator[bytes]:
     """Yield the ZIP of these files of a folder in pieces, under one folder named `top`.
 
-    The same files and moment give the same bytes. No file is held in memory.
+    The same files give the same bytes, on whatever day. No file is held in memory.
     """
     outbox = _Outbox()
     with zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in names:
-            entry = zipfile.ZipInfo(f"{top}/{name}", at.timetuple()[:6])
+            entry = zipfile.ZipInfo(f"{top}/{name}", FIRST_DAY)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
             path = folder / name

@@ -155,7 +155,7 @@ def release_zip(
     if not names:
         raise Http404
     top = f"{context.collection.slug}-{row.number}"
-    pieces = zipped(Path(row.folder).resolve(), names, top, row.created_at)
+    pieces = zipped(Path(row.folder).resolve(), names, top)
     headers = {"Content-Disposition": content_disposition_header(True, f"{top}.zip") or ""}
     return StreamingHttpResponse(_in_turn(pieces), content_type="application/zip", headers=headers)
 

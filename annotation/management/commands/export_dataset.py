@@ -10,6 +10,7 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
+from annotation.release.handing_on import push_to_hub, write_zip
 from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.release_files import Watcher
 from annotation.replay.log import LogError
@@ -21,11 +22,11 @@ from common.command_line import MANAGE
 
 
 class Command(BaseCommand):
-    """export_dataset NAME [--out DIR]."""
+    """export_dataset NAME [--out DIR] [--zip] [--push-to-hub OWNER/DATASET]."""
 
     help = (
         "Write a release: the protocol's official files, all votes as Parquet, dataset card, "
-        "licence, attribution, Croissant metadata and checksums. "
+        "licence, attribution, Croissant metadata and checksums, every split as Parquet. "
         f"Example: {MANAGE} export_dataset pilot --out releases/pilot"
     )
 
@@ -44,30 +45,62 @@ class Command(BaseCommand):
             metavar="FILE",
             help="also keep, in private, everything that replay_log needs to make it again",
         )
+        parser.add_argument(
+            "--zip", action="store_true", help="also write it as one ZIP, beside its folder"
+        )
+        parser.add_argument(
+            "--push-to-hub",
+            metavar="OWNER/DATASET",
+            help="also put it on the Hugging Face hub, private unless --public; without what is "
+            "withheld. The token is in HF_TOKEN; needs make setup-hub",
+        )
+        parser.add_argument(
+            "--public", action="store_true", help="with --push-to-hub: for everybody to see"
+        )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, **options: Any) -> None:
         """Write it, or say in one line why not."""
         collection = collection_named(options["name"])
+        if options["public"] and not options["push_to_hub"]:
+            raise CommandError("--public says how --push-to-hub puts it on the hub: give that too.")
         try:
             issued = self._issue(collection, options["out"], options["log"])
+            handed_on = self._hand_on(issued, options)
         except (ActionError, LogError, ProtocolError, ValueError) as error:
             raise CommandError(str(error)) from None
-        release = issued.release
         if options["json"]:
-            self.stdout.write(
-                json.dumps(
-                    {
-                        "folder": str(issued.folder),
-                        "private": str(issued.private) if issued.private else None,
-                        "release": release.number,
-                        "new": issued.is_new,
-                        "counts": release.counts,
-                        "files": release.manifest,
-                    }
-                )
-            )
-            return
+            self._print_json(issued, handed_on)
+        else:
+            self._print(collection, issued, handed_on)
+
+    def _hand_on(self, issued: PublishedRelease, options: dict[str, Any]) -> dict[str, str]:
+        """Return where else the release is now, by "zip" and "hub"."""
+        places: dict[str, str] = {}
+        if options["zip"]:
+            places["zip"] = str(write_zip(issued.release, issued.folder))
+        if options["push_to_hub"]:
+            name, is_public = options["push_to_hub"], options["public"]
+            places["hub"] = push_to_hub(issued.release, issued.folder, name, is_public=is_public)
+        return places
+
+    def _print_json(self, issued: PublishedRelease, handed_on: dict[str, str]) -> None:
+        release = issued.release
+        told = {
+            "folder": str(issued.folder),
+            "private": str(issued.private) if issued.private else None,
+            "release": release.number,
+            "new": issued.is_new,
+            "counts": release.counts,
+            "files": release.manifest,
+            **handed_on,
+        }
+        self.stdout.write(json.dumps(told))
+
+    def _print(
+        self, collection: Collection, issued: PublishedRelease, handed_on: dict[str, str]
+    ) -> None:
+        release = issued.release
         spread = ", ".join(f"{n} {split}" for split, n in release.counts["questions"].items())
         if issued.is_new:
             self.stdout.write(f"Release {release.number} of {collection.slug}: {spread} questions.")
@@ -79,6 +112,8 @@ class Command(BaseCommand):
                 f"Not said in its card: {', '.join(missing)}. Its page Releases asks for it."
             )
         self.stdout.write(str(issued.folder))
+        for place in handed_on.values():
+            self.stdout.write(place)
         if issued.private:
             self.stdout.write(f"{issued.private} holds the answers withheld: do not publish it.")
 

@@ -14,6 +14,7 @@ from annotation.models import Release, Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.publish_release import publish_release
 from annotation.release.records import pseudonym
+from annotation.release.statements import not_said
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer, make_question, make_verdict
 from collector.models import Collection, Corpus
@@ -81,6 +82,7 @@ def test_the_folder_holds_every_file_with_true_checksums(
         "waiting": 1,
         "votes": 15,
         "simulated": "",
+        "not_said": not_said({}),
     }
     assert list(tmp_path.iterdir()) == [issued.folder]
 

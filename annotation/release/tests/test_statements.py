@@ -70,7 +70,7 @@ def test_the_last_of_each_holds_and_an_empty_one_takes_it_back(collection: Colle
     assert do_say(collection, {"uses": "A", "limits": "B\r\nC "}, "rita", NOW) == ["uses", "limits"]
     assert do_say(collection, {"uses": "A", "limits": ""}, "ada", NOW) == ["limits"]
     assert said(collection) == {"uses": "A"}
-    assert "Known limits, and uses to avoid" in not_said(said(collection))
+    assert "Known limits and uses to avoid" in not_said(said(collection))
     assert list(Statement.objects.values_list("text", "by")) == [
         ("A", "rita"),
         ("B\nC", "rita"),
