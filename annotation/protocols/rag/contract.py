@@ -1,6 +1,7 @@
 """What each file of this folder offers, by contract: mypy holds it to that."""
 
 from annotation.protocols.contracts import (
+    AddsColumns,
     BaselinesPart,
     ChecksGold,
     ExportPart,
@@ -29,6 +30,7 @@ from tasks.work.protocol_checks import ChecksPart
 _checks_part_of_checks: ChecksPart[Parameters] = checks
 _export_part_of_export: ExportPart = export
 _identifies_seeds_of_export: IdentifiesSeeds = export
+_adds_columns_of_export: AddsColumns = export
 _takes_whole_corpus_of_export: TakesWholeCorpus = export
 _report_part_of_report: ReportPart[Parameters] = report
 _scoring_part_of_scoring: ScoringPart = scoring

@@ -12,7 +12,10 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from annotation.protocols.rag.entries import (
+    ANSWER,
+    NATURAL,
     Passages,
+    answering,
     cited_ids,
     entry,
     imported,
@@ -27,7 +30,8 @@ from annotation.protocols.rag.official_records import (
     parse,
     seed_records,
 )
-from annotation.protocols.rag.passages import document_of, id_of, page_of
+from annotation.protocols.rag.passages import document_of, id_of, page_of, passage_id
+from annotation.release.parquet_tables import BOOLEAN, Column, spans
 from annotation.release.records_schema import (
     ArticleRecord,
     PassageRecord,
@@ -40,6 +44,14 @@ SPLITS = ("train", "dev", "test")
 # A system searches all passages, not those alone that somebody asked about.
 WHOLE_CORPUS = True
 VERSION = "1.0"
+QUESTION_COLUMNS = {
+    "full_answer": Column("the released answer as a whole sentence"),
+    "is_impossible": Column("whether the documents do not have the answer", BOOLEAN),
+    "category": Column("what type of question it is, as its writer says"),
+    "source": Column("`natural` where its writer had read nothing, else `passages`"),
+    "evidence": spans("the words that prove the answer; document: the id of the passage"),
+    "plausible_evidence": spans("the words that only seem to answer it"),
+}
 NAMESPACE = UUID("8f4c2f0e-52a1-4e0b-9a52-6a0a7d9e1c35")
 ID_DIGITS = 24
 CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
@@ -120,6 +132,43 @@ def split_of(name: str) -> str:
     path = PurePath(name)
     words = path.stem.lower().replace("_", "-").split("-")
     return next((each for each in SPLITS if path.suffix == ".json" and each in words), "")
+
+
+def question_columns(seed: SeedRecord, question: QuestionRecord) -> dict[str, object]:
+    """Return what a question's row holds beside what it holds in every protocol."""
+    votes = answering(question)
+    released = votes[0]["payload"] if votes else {}
+    told: dict[str, object] = {
+        "answer": released.get("short", ""),
+        "full_answer": released.get("full", ""),
+        "is_impossible": not votes or votes[0]["type"] != ANSWER,
+        "category": question["payload"].get("category") or "",
+        "source": NATURAL if question["stage"] == NATURAL else "passages",
+        "evidence": _marks(released.get("evidence")),
+        "plausible_evidence": _marks(released.get("plausible")),
+        "answers": [
+            {
+                "type": vote["type"],
+                "text": vote["payload"].get("short", ""),
+                "worker": vote["worker"] or "",
+                "chosen": vote["chosen"],
+                "agrees": vote["agrees"],
+            }
+            for vote in votes
+        ],
+    }
+    # Its writer has read nothing.
+    return {**told, "passages": []} if question["stage"] == NATURAL else told
+
+
+def _marks(evidence: Iterable[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
+    return [
+        {
+            "document": passage_id(one["document"], one["paragraph"]),
+            **{name: one[name] for name in ("start", "end", "text")},
+        }
+        for one in evidence or ()
+    ]
 
 
 def _corpus(
