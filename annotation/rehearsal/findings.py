@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, replace
 from statistics import quantiles
 from typing import Any
 
@@ -12,6 +11,7 @@ from annotation.decisions.verdicts import verdict_counts
 from annotation.rehearsal.diary import Diary, Effort
 from annotation.reports import tables_of
 from annotation.reports.pay import StagePay, pay_of
+from annotation.reports.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
@@ -56,8 +56,13 @@ def findings_of(
         "waiting": verdicts.waiting,
         "problems": list(_problems(collection, diary, result, stages)),
         "server": _server(diary.seconds),
-        "tables": [asdict(replace(table, flow=None)) for table in tables_of(collection)],
+        "tables": [as_stored(table) for table in tables_of(collection)],
     }
+
+
+def as_stored(table: Table) -> dict[str, Any]:
+    """Return the fields of a report's table for JSON, but what is drawn of it."""
+    return {**table.plain(), "shaded_from": table.shaded_from, "of_people": table.of_people}
 
 
 def least_minutes(effort: Effort) -> float | None:

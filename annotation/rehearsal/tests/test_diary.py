@@ -15,7 +15,8 @@ from annotation.rehearsal.diary import (
     still,
     to_try,
 )
-from annotation.rehearsal.findings import least_minutes
+from annotation.rehearsal.findings import as_stored, least_minutes
+from annotation.reports.table import Table, share
 from tasks.pages.work_page import CLOSING, OPENING
 from tasks.simulation.page_parser import parse_page
 
@@ -86,3 +87,8 @@ def test_a_hit_takes_at_least_its_reading_and_its_typing() -> None:
     assert least_minutes(Effort(2, 2 * 476, 2 * 520)) == pytest.approx(4.0)
     assert least_minutes(Effort(2)) is None
     assert least_minutes(Effort()) is None
+
+
+def test_a_table_of_the_report_is_kept_with_its_shares() -> None:
+    table = Table("pay", "Pay", ["stage", "share"], [["ask", share(1, 4)]], shaded_from=1)
+    assert Table(**json.loads(json.dumps(as_stored(table)))).texts() == table.texts()
