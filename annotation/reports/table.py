@@ -86,6 +86,10 @@ class Proportion(float):
         made.whole = whole
         return made
 
+    def __getnewargs__(self) -> tuple[int, int]:  # type: ignore[override]
+        """Return what it is made of: copied and kept, it is a share still."""
+        return round(self * self.whole), self.whole
+
 
 def share(part: float, whole: int) -> float | None:
     """Return part / whole, None where there is no whole; a Proportion where items are counted."""

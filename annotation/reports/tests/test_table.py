@@ -1,6 +1,8 @@
 """Cells are read the same wherever a table is drawn."""
 
-from annotation.reports.table import Table, markdown, text
+from copy import deepcopy
+
+from annotation.reports.table import Proportion, Table, markdown, share, text
 from annotation.reports.terminal import table_lines
 
 TABLE = Table(
@@ -55,3 +57,10 @@ def test_no_word_is_cut_beside_columns_of_prose() -> None:
     seen = table_lines([Table("t", "A table", columns, [row])], in_colour=False)
     assert "…" not in seen
     assert "description" in seen
+
+
+def test_a_share_is_one_still_when_it_is_copied() -> None:
+    third = share(1, 3)
+    copied = deepcopy(third)
+    assert isinstance(copied, Proportion)
+    assert (copied, copied.whole) == (third, 3)
