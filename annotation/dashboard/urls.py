@@ -55,6 +55,7 @@ of_collection: list[URLPattern] = [
     path("preview/<slug:stage>/", previews.preview, name="preview"),
     path("preview/<slug:stage>/check/", previews.preview_check, name="preview_check"),
     path("preview/<slug:stage>/article/", previews.preview_article, name="preview_article"),
+    path("preview/<slug:stage>/search/", previews.preview_search, name="preview_search"),
     path("preview/<slug:stage>/<slug:view>/", previews.preview, name="preview_as"),
     path(
         "preview/<slug:stage>/<slug:view>/itself/", previews.preview_itself, name="preview_itself"

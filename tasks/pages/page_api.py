@@ -192,7 +192,7 @@ def search(request: Request) -> Response:
     if lease.state != LeaseState.LIVE:
         return Response({"message": OVER}, status=410)
     try:
-        return Response({"query": query, "results": results_of(lease, query) if query else []})
+        return Response({"query": query, "results": results_of(lease.unit.stage, query)})
     except RetrievalError as error:
         logger.error("A worker could not search: %s", error)
         return Response({"message": NO_SEARCH}, status=503)

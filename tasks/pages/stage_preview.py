@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import uuid4
 
 from django.db import transaction
@@ -23,6 +24,7 @@ from tasks.models import Lease, Question, Unit, UnitItem
 from tasks.pages import lease_context
 from tasks.pages.work_page import preview_page, trial_page
 from tasks.work.articles import article_page
+from tasks.work.searching import results_of
 from tasks.work.submissions import CheckedSubmission, examine
 
 # How a page is looked at: before it is accepted, at work, or in one of the roles of its kind.
@@ -88,6 +90,16 @@ def linked_article(stage: Stage, item: str, title: str) -> bytes | None:
     """Return an article that an item of the page at work links to, as JSON; None for any other."""
     with _shown(stage) as shown:
         return article_page(shown.lease, shown.items, item, title)
+
+
+def searched(stage: Stage, query: str) -> list[dict[str, Any]] | None:
+    """Return what a search on the page at work finds; None where its workers may not search.
+
+    Raises RetrievalError where the corpus cannot be searched.
+    """
+    if not kind_of(stage).searches:
+        return None
+    return results_of(stage, query)
 
 
 @contextmanager

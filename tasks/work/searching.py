@@ -4,12 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from collector.models import Corpus
+from collector.models import Corpus, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.stage_tables import SearchAnswerTable
 from collector.retrieval.passages import search
 from tasks.kinds.kind import table_as
-from tasks.models import Lease
 from tasks.work.cited_passages import passages
 
 # As long as three lines beside a search box.
@@ -20,17 +19,17 @@ MOST_CHARACTERS = 1_000
 _WORD = re.compile(r"\w+")
 
 
-def results_of(lease: Lease, query: str) -> list[dict[str, Any]]:
+def results_of(stage: Stage, query: str) -> list[dict[str, Any]]:
     """Return the passages of the corpus that have the query's words, the best first.
 
     Each has the name under which it is cited, its title, section and page, and a snippet with
     what of it was looked for. Raises RetrievalError where the corpus cannot be searched.
     """
-    collection = lease.unit.stage.collection
-    table = table_as(parameters_of(collection).stages()[lease.unit.stage.name], SearchAnswerTable)
+    collection, query = stage.collection, query.strip()
+    table = table_as(parameters_of(collection).stages()[stage.name], SearchAnswerTable)
     corpus = Corpus.objects.get(pk=collection.corpus_id)
     query = query[:MOST_CHARACTERS]
-    found = search(corpus, query, table.results_per_search)
+    found = search(corpus, query, table.results_per_search) if query else []
     known = passages(hit.paragraph_id for hit in found)
     return [_result(known[hit.paragraph_id], query) for hit in found if hit.paragraph_id in known]
 

@@ -13,6 +13,7 @@ from annotation.dashboard.collection_context import CollectionContext, collectio
 from annotation.dashboard.collections.framed_pages import framed_and_asking, with_frame
 from annotation.dashboard.waking import leaves_alone
 from collector.models import Stage
+from collector.retrieval.file_format import RetrievalError
 from tasks.pages.payload import MAX_BYTES, shallow
 from tasks.pages.stage_preview import (
     BEFORE,
@@ -20,6 +21,7 @@ from tasks.pages.stage_preview import (
     check_of,
     linked_article,
     page_of,
+    searched,
     source_of,
     views_of,
 )
@@ -87,6 +89,7 @@ def preview_itself(
         "urls": {
             "submit": context.url("preview_check", stage=stage),
             "article": context.url("preview_article", stage=stage),
+            "search": context.url("preview_search", stage=stage),
         },
     }
     return HttpResponse(page_of(row, view, now, trial))
@@ -118,6 +121,22 @@ def preview_article(request: HttpRequest, context: CollectionContext, stage: str
         message = "This article is not in the collection's corpus."
         return JsonResponse({"message": message}, status=404)
     return HttpResponse(found, content_type="application/json")
+
+
+@leaves_alone
+@collection_page
+@require_POST
+def preview_search(request: HttpRequest, context: CollectionContext, stage: str) -> HttpResponse:
+    """Return what a search on the page at work finds, 404 for a page without one."""
+    query = str(_sent(request).get("query", ""))
+    row = _at_work(context, stage)
+    try:
+        results = searched(row, query)
+    except RetrievalError as error:
+        return JsonResponse({"message": str(error)}, status=503)
+    if results is None:
+        return JsonResponse({"message": "There is nothing to search in this HIT."}, status=404)
+    return JsonResponse({"query": query.strip(), "results": results})
 
 
 def _at_work(context: CollectionContext, stage: str) -> Stage:

@@ -22,7 +22,7 @@ MEND = {
     "short": "Write the short answer.",
     "full": "Write the full answer, in a sentence or two.",
     "evidence": "Mark the words that prove the answer.",
-    "each": "Mark what the answer takes from each passage: of passage {number} nothing is marked.",
+    "each": "Mark what proves it in passage {number} too.",
     "plausible": "Mark the words that look like the answer.",
     "yes_no": "A question for yes or no is answered with yes or no: choose one.",
     "skip": "Say why no good question can be asked.",

@@ -11,7 +11,7 @@ from annotation.models import Verdict
 from annotation.protocols.rag.tests.conftest import WRITER
 from collector.models import Collection, Paragraph
 from tasks.models import Answer, Lease, LeaseState, Question, Skip, Unit
-from tests.page_workers import Person, look, run
+from tests.page_workers import STATE, Person, look, run
 
 pytestmark = pytest.mark.django_db
 READERS = ("AEDITH", "AIDA", "AGRACE")
@@ -192,3 +192,24 @@ def test_the_page_refuses_evidence_that_no_document_has(asked: Collection) -> No
     assert refusal.status_code == 422
     assert {one["field"] for one in refusal.json()["problems"]} == {"evidence"}
     assert not Answer.objects.filter(stage__name="reading").exists()
+
+
+@pytest.mark.django_db(databases=["default", "marketplace"])
+def test_a_requester_tries_every_page_and_searches_before_anybody_works(
+    collection: Collection, settings: Any
+) -> None:
+    settings.PASSWORDLESS_SIGN_IN = True
+    rita = Client(HTTP_HOST="localhost")
+    for stage in ("natural", "question", "find", "reading"):
+        address = f"/collections/sought/preview/{stage}/"
+        page = rita.get(f"{address}work/itself/").content.decode()
+        assert json.loads(STATE.findall(page)[0])["items"], stage
+        sent = {"item": "0", "query": "lighthouse Carrow"}
+        answered = rita.post(f"{address}search/", sent, content_type="application/json")
+        assert answered.status_code == (200 if stage in ("find", "reading") else 404), stage
+    assert answered.json()["results"][0]["document"] == "carrow.md"
+    wanted = {"item": "0", "title": "carrow.md#1"}
+    opened = rita.post(f"{address}article/", wanted, content_type="application/json")
+    assert opened.json()["title"] == "Carrow"
+    settings.HOME = settings.HOME / "elsewhere"
+    assert rita.post(f"{address}search/", sent, content_type="application/json").status_code == 503

@@ -140,6 +140,7 @@ export class Corpus {
     }
     this.body.setAttribute("aria-label", `Passage: ${passage.title}`);
     this.reader.name = nameOf(passage);
+    this.document.dataset.document = nameOf(passage);
     fillPassage(this.reader, this.body, passage);
   }
 
