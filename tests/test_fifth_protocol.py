@@ -111,6 +111,7 @@ def test_it_runs_from_a_corpus_to_a_release(collected: Collection, tmp_path: Pat
     assert (Question.objects.count(), Answer.objects.count()) == (8, 24)
     assert Payment.objects.count() == Submission.objects.count() == 4 + 6
     counts = release(collected, tmp_path / "out")["counts"]
+    assert "Authors" in counts.pop("not_said")
     assert counts == {
         "questions": {"train": 3, "test": 4},
         "dropped": 1,

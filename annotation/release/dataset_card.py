@@ -30,6 +30,8 @@ from annotation.release.facts import (
 from annotation.release.parquet_tables import Column
 from annotation.release.release_folder import SUMS
 from annotation.release.responsible_ai import PSEUDONYMS, workers_per_item
+from annotation.reports import charts
+from annotation.reports.charts import links_to
 from annotation.reports.table import markdown
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
@@ -46,7 +48,7 @@ LONGEST_LIST = 3
 def card(facts: Facts) -> str:
     """Return the card under its header; synthetic work is named before anything else."""
     collection = facts.collection
-    tables = [markdown(table) for table in facts.tables if table.columns]
+    tables = [f"{markdown(table)}\n{links_to(table)}" for table in facts.tables if table.columns]
     parts = [
         hub_header.header(facts),
         f"# {collection.title}\n",
@@ -104,6 +106,7 @@ def _files(facts: Facts) -> str:
         votes_table.FILE: "every vote on every question, those left out of the dataset included",
         **facts.beside,
         assignment_log.FILE: "who took which bundle of work, in which order (pseudonyms)",
+        f"{charts.FOLDER}/": "each table below as CSV, its shares drawn with 95 % intervals",
         articles.FILE: "every article used, with the revision that was read",
         articles.LICENCE_FILE: "what you may do with all this",
         croissant.FILE: "this description for machines (Croissant 1.1)",

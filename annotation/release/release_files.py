@@ -37,6 +37,7 @@ from annotation.release.withholding import (
     withheld_records,
 )
 from annotation.replay.write_log import log_lines
+from annotation.reports.charts import FOLDER, files_of
 from annotation.reports.collection import tables_from
 from annotation.reports.pay import rates_table
 from collector.models import Collection
@@ -235,6 +236,8 @@ def _refused() -> Iterator[None]:
 def _describe(facts: Facts, made: Path, private: Path, n_votes: int) -> dict[str, Any]:
     """Write card, metadata, manifest and checksums; returns the counts."""
     collection, outcomes = facts.collection, facts.outcomes
+    for name, text in files_of(facts.tables):
+        release_folder.put(made, f"{FOLDER}/{name}", [text.encode()])
     release_folder.put(made, CARD, [card(facts).encode()])
     counts = {
         "questions": dict(facts.kept),

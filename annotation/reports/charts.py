@@ -10,6 +10,8 @@ from annotation.metrics.result import ScoreError
 from annotation.reports.table import Proportion, Table, text
 from common.spreadsheet import csv_text
 
+# Where a release has its tables.
+FOLDER = "tables"
 TEMPLATE = "dashboard/releases/chart.svg"
 LEVEL = 0.95
 # As many colours as the drawing has.
@@ -115,6 +117,13 @@ def files_of(tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
             yield f"{table.name}.csv", as_csv(table)
             if drawing := as_svg(table):
                 yield f"{table.name}.svg", drawing
+
+
+def links_to(table: Table) -> str:
+    """Return where a release's card finds the files of a table, in Markdown; blank for none."""
+    names = [name for name, _ in files_of([table])]
+    drawn = [f"![{table.title}]({FOLDER}/{name})\n\n" for name in names if name.endswith(".svg")]
+    return "".join([*drawn, *(f"[{names[0]}]({FOLDER}/{names[0]})\n" for _ in names[:1])])
 
 
 def write_files(tables: Sequence[Table], folder: Path) -> list[Path]:

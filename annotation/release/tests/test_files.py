@@ -148,7 +148,8 @@ def test_the_card_tells_files_counts_pay_and_licence(tmp_path: Path) -> None:
     text = (folder / "README.md").read_text()
     assert "All questions and answers were written by people." in text
     for path in folder.iterdir():
-        assert path.name == "README.md" or f"`{path.name}`" in text
+        name = f"{path.name}/" if path.is_dir() else path.name
+        assert name == "README.md" or f"`{name}`" in text
     for piece in (
         "5 questions (2 train, 1 dev, 2 test)",
         "| answer | 15 | 0 | $3.00 | – | 10.00 | $18.00 |",

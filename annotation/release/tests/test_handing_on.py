@@ -118,7 +118,11 @@ def issued(tmp_path: Path) -> PublishedRelease:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """Return every file of a folder."""
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_the_zip_holds_the_release_alone_and_is_the_same_each_time(

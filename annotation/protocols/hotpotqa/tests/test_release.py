@@ -53,7 +53,7 @@ def votes(folder: Path) -> list[dict[str, Any]]:
 
 def words_of(folder: Path) -> str:
     """Return every word of a folder's files, those of the Parquet file read out of it."""
-    files = [path for path in folder.rglob("*") if path.suffix != ".parquet"]
+    files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".parquet"]
     text = "\n".join(path.read_text("utf-8") for path in files)
     return text + json.dumps(votes(folder), ensure_ascii=False)
 
@@ -206,10 +206,11 @@ def hide_another_answer() -> None:
 def different(one: Path, other: Path) -> set[str]:
     """Return the names of files that differ."""
     return {
-        path.name
-        for path in one.iterdir()
-        if hashlib.sha256(path.read_bytes()).digest()
-        != hashlib.sha256((other / path.name).read_bytes()).digest()
+        str(path.relative_to(one))
+        for path in one.rglob("*")
+        if path.is_file()
+        and hashlib.sha256(path.read_bytes()).digest()
+        != hashlib.sha256((other / path.relative_to(one)).read_bytes()).digest()
     }
 
 

@@ -62,7 +62,7 @@ def test_no_word_of_them_is_released_and_every_mark_is_found_again(
     asked = set(WORD.findall(" ".join(row["question"] for row in rows)))
     votes = parquet.read_table(out / "votes.parquet").to_pylist()
     asked |= set(WORD.findall(" ".join(row["question"] for row in votes)))
-    for path in sorted(out.iterdir()):
+    for path in sorted(path for path in out.rglob("*") if path.is_file()):
         assert set(WORD.findall(content_of(path))) <= asked, path.name
     texts = {
         hashlib.sha256(text.encode()).hexdigest(): text
