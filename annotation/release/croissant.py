@@ -70,6 +70,7 @@ FORMATS = {
     ".json": "application/json",
     ".jsonl": "application/jsonlines",
     ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
     ".md": "text/markdown",
     ".parquet": "application/x-parquet",
 }

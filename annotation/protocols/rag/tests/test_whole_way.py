@@ -9,6 +9,7 @@ from django.test import Client
 
 from annotation.models import Verdict
 from annotation.protocols.rag.tests.conftest import WRITER
+from annotation.release.tests.reference_readers import read_release
 from collector.models import Collection, Paragraph
 from tasks.models import Answer, Lease, LeaseState, Question, Skip, Unit
 from tests.page_workers import STATE, Person, look, run
@@ -56,6 +57,17 @@ def test_it_runs_from_documents_to_a_release(
     assert all(
         text_at(place(piece)) == piece["text"] for one in released for piece in evidence(one)
     )
+    typed = read_release(tmp_path / "out", tmp_path / "cache")
+    by_id = {row["id"]: row for rows in typed.values() for row in rows}
+    for one in released:
+        row = by_id.pop(one["id"])
+        for name in ("is_impossible", "full_answer", "category"):
+            assert (row[name] or None) == (one[name] or None)
+        assert {mark["document"] for mark in row["evidence"]} == {
+            mark["passage_id"] for mark in one["evidence"]
+        }
+        assert not one["answers"] or row["answer"] == one["answers"][0]["text"]
+    assert not by_id
     settings.PASSWORDLESS_SIGN_IN = True
     rita = Client(HTTP_HOST="localhost")
     shown = Verdict.objects.filter(outcome="kept", question__answers__type="answer")[0].question
