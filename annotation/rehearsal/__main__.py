@@ -12,6 +12,7 @@ from pathlib import Path
 
 from annotation.readers.watched_process import REFUSED, Progress, end_with_parent
 
+MOST_TRIES = 20
 WORK, COPY, FINDINGS, PAGES = "work.json", "copy.jsonl", "findings.json", "pages.jsonl"
 
 
@@ -32,10 +33,18 @@ def main(folder: Path) -> None:
     (folder / FINDINGS).write_text(json.dumps(findings, ensure_ascii=False), "utf-8")
 
 
+def throw_away(folder: Path) -> None:
+    """Remove the folder, though other threads still write in it."""
+    for _ in range(MOST_TRIES):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+
+
 if __name__ == "__main__":
     here = Path(sys.argv[1])
     # Nobody is left to throw the copy away then.
-    end_with_parent(lambda: shutil.rmtree(here, ignore_errors=True))
+    end_with_parent(lambda: throw_away(here))
     import django
 
     django.setup()

@@ -105,6 +105,7 @@ def rehearse(rehearsal_id: int, now: datetime, report: Report = lambda step, sha
     """
     silent = Rehearsal.objects.filter(state=RehearsalState.RUNNING, seen_at__lt=now - SILENT)
     silent.update(state=RehearsalState.FAILED, step="", message=GONE, ended_at=now)
+    _throw_leftovers_away()
     claim = secrets.token_hex(16)
     try:
         with transaction.atomic():
@@ -121,7 +122,6 @@ def rehearse(rehearsal_id: int, now: datetime, report: Report = lambda step, sha
         return False
     if not claimed:
         return False
-    _throw_leftovers_away()
     mine = Rehearsal.objects.filter(pk=rehearsal_id, claim=claim, state=RehearsalState.RUNNING)
     folder = _folder() / claim
     try:

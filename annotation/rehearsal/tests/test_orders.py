@@ -191,6 +191,7 @@ def test_what_a_dead_job_left_fails_and_the_next_begins(
     later = now + orders.SILENT + timedelta(seconds=1)
     assert rehearsals_due(later) == [left.pk]
     assert not rehearse(left.pk, later)
+    assert list((home / "rehearsals").iterdir()) == []
     left.refresh_from_db()
     assert (left.state, left.message) == (RehearsalState.FAILED, orders.GONE)
     assert rehearsals_due(later) == [waiting.pk]
