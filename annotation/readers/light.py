@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from annotation.metrics.token_overlap import answer_tokens
 from annotation.readers import features, passages, questions
-from annotation.readers.example import YES_NO, Example, Examples, Prediction
+from annotation.readers.example import YES_NO, Example, Examples, Prediction, Text
 from annotation.readers.passages import Passages, knowledge, likeliest
 from annotation.readers.questions import Question, read_question
 from annotation.readers.ranking import Choice, Ranking, Weights, shares
@@ -138,6 +138,12 @@ class LightReader:
             name = said.setdefault(" ".join(answer_tokens(words)), words)
             held[name] = held.get(name, 0.0) + share
         return held
+
+    def likeliest(self, example: Example) -> tuple[Text, ...]:
+        """Return the two texts that most likely answer the question together, in their order."""
+        asked, read = self._read(example)
+        pair = likeliest(self._chances(read, asked), PAIR)
+        return tuple(example.texts[at] for at in sorted(pair.tolist()))
 
     def _answer(self, example: Example) -> tuple[str, float]:
         """Return the most probable answer of the most probable form, and how probable it is."""

@@ -115,4 +115,15 @@ TRAINED: Mapping[str, Trained] = {
         settings={"as_published": True},
         recipe="baseline",
     ),
+    "encoder": Trained(
+        "ours, for some hundred questions: a pretrained encoder beside the light reader",
+        ".pretrained",
+        learns_as="encoder-gold-only",
+    ),
+    "encoder-gold-only": Trained(
+        "the same given the two gold paragraphs alone",
+        ".pretrained",
+        settings={"paragraphs": "gold"},
+        recipe="encoder",
+    ),
 }

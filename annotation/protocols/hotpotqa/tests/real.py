@@ -19,8 +19,8 @@ Typed = tuple[dict[str, Any], dict[str, Any]]
 
 def typed(data: Path) -> list[Typed]:
     """Return (entry, item) of every real question whose two paragraphs are at hand, each once."""
-    records = {record["question"]: record for record in _records(data)}
-    found = (_typed(record) for record in records.values())
+    known = {record["question"]: record for record in records(data)}
+    found = (_typed(record) for record in known.values())
     return [each for each in found if each]
 
 
@@ -29,8 +29,8 @@ def examples(data: Path, *, distracted: bool) -> list[Example]:
 
     distracted: with all the paragraphs of its file, ten as a rule; else with the gold ones alone.
     """
-    records = {record["question"].strip(): record for record in _records(data)}
-    found = (_example(records[question], distracted) for question in sorted(records))
+    known = {record["question"].strip(): record for record in records(data)}
+    found = (_example(known[question], distracted) for question in sorted(known))
     return [each for each in found if each]
 
 
@@ -59,7 +59,8 @@ def _text(title: str, sentences: list[str]) -> Text:
     )
 
 
-def _records(data: Path) -> Iterator[dict[str, Any]]:
+def records(data: Path) -> Iterator[dict[str, Any]]:
+    """Yield every real question with paragraphs, some more than once, in the official nesting."""
     for name in NESTED:
         yield from json.loads((data / name).read_text("utf-8"))
     for record in json.loads((data / COLUMNS).read_text("utf-8")):
