@@ -1,0 +1,116 @@
+"""A question that takes several passages, and its answer, found by search: by mouse, by key."""
+
+from playwright.sync_api import Frame, expect
+
+from tests.browser import EVERY_TEST
+from tests.browser.axe_violations import faults
+from tests.browser.conftest import Enter
+from tests.browser.keyboard import Keyboard
+from tests.browser.person import Person
+from tests.browser.phrase import phrase
+from tests.browser.row_assertions import ROWS
+from tests.browser.task_bar import expect_one_bar, expect_room_to_read
+from tests.serving import Instance
+
+pytestmark = EVERY_TEST
+DOCUMENTS = "tests.browser.document_rows"
+ASK = "Ask over documents"
+ASKED = "What do both of these places have in common?"
+SHORT, FULL = "A name", "Both of them have one name."
+
+
+def test_passages_are_asked_about_by_mouse_and_found_again_by_key(
+    instance: Instance, enter: Enter
+) -> None:
+    instance.call(f"{DOCUMENTS}:open_documents", "documents", ASK)
+    ada, grace = enter("Ada of documents"), enter("Grace of documents", 390, 800)
+    marked = ask_by_mouse(ada)
+    found = find_by_key(Keyboard(grace), marked[0])
+    own, other = instance.call(f"{DOCUMENTS}:stored", "documents")
+    instance.call(f"{ROWS}:put_away", "documents")
+    same = {"question": ASKED, "category": "comparison", "type": "answer"}
+    same |= {"short": SHORT, "full": FULL}
+    assert own == same | {"evidence": marked, "searches": None, "opened": 0}
+    assert other == same | {"evidence": [found], "searches": [marked[0]], "opened": 1}
+    assert ada.mistakes == grace.mistakes == []
+    assert ada.cookies_of_the_frame() == grace.cookies_of_the_frame() == []
+
+
+def ask_by_mouse(ada: Person) -> list[str]:
+    """Write a question; return the words that were marked in each passage."""
+    frame = ada.begin(ASK)
+    expect_one_bar(ada)
+    expect_room_to_read(ada)
+    passages = ada.state()["items"][0]["paragraphs"]
+    assert len(passages) > 1
+    ada.click("#field-text")
+    ada.type(ASKED)
+    frame.select_option("[data-category]", "comparison")
+    marked = []
+    for passage in passages:
+        words = phrase(passage["text"], 0, 4).words.rstrip(",.;:")
+        # A mark grows to whole words.
+        ada.drag(f"{passage['document']}#{passage['paragraph']}", words[:-1])
+        marked.append(words)
+        expect(frame.locator("[data-piece]")).to_have_count(len(marked))
+    ada.click("[data-action=undo]")
+    expect(frame.locator("[data-piece]")).to_have_count(len(marked) - 1)
+    ada.click("[data-action=submit]")
+    expect(frame.locator("[data-problems]")).to_contain_text("things to mend")
+    assert faults(ada.page, frame) == []
+    ada.key("Escape")
+    ada.drag(f"{passages[-1]['document']}#{passages[-1]['paragraph']}", marked[-1])
+    write(frame)
+    ada.expect_progress("1 of 1 sets")
+    ada.wait_until_saved()
+    ada.page.reload()
+    frame = ada.ready()
+    expect(frame.locator("[data-piece]")).to_have_count(len(marked))
+    expect(frame.locator("#field-full")).to_have_value(FULL)
+    assert faults(ada.page, frame) == []
+    ada.click("[data-action=submit]")
+    ada.expect_receipt()
+    return marked
+
+
+def write(frame: Frame) -> None:
+    """Write the short and the full answer."""
+    frame.fill("#field-short", SHORT)
+    frame.fill("#field-full", FULL)
+
+
+def find_by_key(keyboard: Keyboard, query: str) -> str:
+    """Search, open the first passage that is found, mark in it; return the words, all by keys."""
+    grace = keyboard.person
+    frame = grace.begin(f"{ASK} again")
+    expect(frame.locator("[data-question]")).to_have_text(ASKED)
+    assert faults(grace.page, frame) == []
+    keyboard.tab_to(frame, "#corpus-query")
+    grace.type(query)
+    grace.key("Enter")
+    expect(frame.locator(".result").first).to_be_visible()
+    assert faults(grace.page, frame) == []
+    grace.key("ArrowDown", "ArrowDown", "ArrowUp", "Enter")
+    text = frame.locator("[data-document-text]")
+    expect(text).to_be_focused()
+    words = phrase(text.inner_text(), 0, 3).words.rstrip(",.;:")
+    name = frame.locator(".result").first.get_attribute("data-name")
+    keyboard.select(str(name), words)
+    grace.key("Enter")
+    expect(frame.locator("[data-piece]")).to_contain_text(words)
+    assert faults(grace.page, frame) == []
+    # To the results and back, to the search and out of it: always one key.
+    grace.key("r")
+    expect(frame.locator(".result").first).to_be_focused()
+    grace.key("t", "f")
+    expect(frame.locator("#corpus-query")).to_be_focused()
+    grace.key("Escape", "e")
+    grace.type(SHORT)
+    grace.key("Tab")
+    grace.type(FULL)
+    grace.key("Escape")
+    grace.expect_progress("1 of 1 answered")
+    keyboard.tab_to(frame, "[data-action=submit]")
+    grace.key("Enter")
+    grace.expect_receipt()
+    return words
