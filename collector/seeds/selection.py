@@ -47,7 +47,7 @@ def select_seeds(
             tell(what, left)
         chosen = _choose(found, taken, sum(wanted.values()))
         first = (collection.seeds.aggregate(last=Max("position"))["last"] or 0) + 1
-        stages = [name for name, number in wanted.items() for _ in range(number)]
+        stages = _in_turn(wanted, parameters)
         return store_candidates(collection, parameters, chosen, stages, first)
 
 
@@ -113,6 +113,19 @@ def _wanted(collection: Collection, parameters: Parameters, count: int) -> dict[
         have = collection.seeds.filter(stage__name=name).count()
         wanted[name] = max(0, table.items_per_hit - have) if table.qualifies else count
     return wanted
+
+
+def _in_turn(wanted: dict[str, int], parameters: Parameters) -> list[str]:
+    """Return the stage of each new seed: those that qualify first, then the others in turn.
+
+    Where several stages start from seeds, none gets all those that come first.
+    """
+    tables = parameters.stages()
+    qualifying = [name for name in wanted if tables[name].qualifies]
+    others = [name for name in wanted if not tables[name].qualifies]
+    first = [name for name in qualifying for _ in range(wanted[name])]
+    most = max((wanted[name] for name in others), default=0)
+    return first + [name for turn in range(most) for name in others if turn < wanted[name]]
 
 
 def _choose(offered: Iterable[Candidate], taken: set[str], number: int) -> list[Candidate]:

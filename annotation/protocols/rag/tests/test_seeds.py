@@ -1,0 +1,61 @@
+"""Sets of passages become seeds of both stages in turn, the same however often they are chosen."""
+
+import random
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from annotation.protocols.rag.tests.conftest import write_documents
+from collector.models import Collection, Corpus
+from collector.protocols.loading import get_protocol
+from collector.seeds.passage_sets.corpus import passage_sets
+from tests.page_workers import run
+
+pytestmark = pytest.mark.django_db
+FEW = ["seeds.min_characters=40", "seeds.max_share_together=1.0"]
+
+
+def ingest(folder: Path, corpus: str) -> None:
+    options = {"corpus": corpus, "language": "en", "processes": 1}
+    call_command("ingest_documents", str(folder), **options, stdout=StringIO())
+
+
+def chosen(slug: str, *counts: int) -> list[tuple[str, str]]:
+    """Return the key and the stage of each seed of a new collection, chosen some at a time."""
+    run("create_collection", slug, protocol="rag", corpus="coast", budget=90.0, seed=3, set=FEW)
+    for count in counts:
+        run("select_seeds", slug, count=count)
+    seeds = Collection.objects.get(slug=slug).seeds.order_by("position")
+    return list(seeds.values_list("key", "stage__name"))
+
+
+def test_both_stages_are_given_seeds_in_turn_and_more_are_as_many_at_once(
+    tmp_path: Path, settings: Any
+) -> None:
+    settings.HOME = tmp_path
+    ingest(write_documents(tmp_path / "own"), "coast")
+    seeds = chosen("at-once", 3)
+    assert [stage for _, stage in seeds] == ["natural", "question"] * 3
+    assert chosen("one-by-one", 1, 2) == seeds
+
+
+def test_sets_depend_on_the_text_alone_and_say_what_connects_them(
+    tmp_path: Path, settings: Any
+) -> None:
+    settings.HOME = tmp_path
+    folder = write_documents(tmp_path / "own")
+    for corpus in ("coast", "again"):
+        ingest(folder, corpus)
+    table: Any = get_protocol("rag").parameters({"seeds.min_characters": 40}).seeds  # type: ignore[attr-defined]
+    once, again = (
+        list(passage_sets(Corpus.objects.get(slug=slug), table, random.Random(1)))
+        for slug in ("coast", "again")
+    )
+    assert [each.text for each in once] == [each.text for each in again]
+    assert [each.payload for each in once] == [each.payload for each in again]
+    assert {each.payload["documents"] for each in once} == {9}
+    several = [each for each in once if each.payload["rule"] in ("shared_terms", "citation")]
+    assert any(each.payload["shared"] for each in several)
