@@ -39,7 +39,7 @@ def trained(folder, *args, **given):
     return run, json.loads(run.predictions.read_text("utf-8"))
 
 
-@pytest.mark.parametrize("name", TRAINED)
+@pytest.mark.parametrize("name", [name for name in TRAINED if TRAINED[name].module == ".baseline"])
 def test_each_of_them_writes_official_predictions_that_can_be_scored(tmp_path, name):
     run, predictions = trained(tmp_path, name)
     asked = {item["_id"]: item for item in items(4)}

@@ -41,7 +41,7 @@ def recipe(**values):
 
 
 CHOSEN = recipe(
-    bfloat16=False, epochs=80, batch=16, learning_rate=1e-2, weight_decay=0.0, warmup_share=0.05
+    bfloat16=False, epochs=50, batch=16, learning_rate=1e-2, weight_decay=0.0, warmup_share=0.05
 )
 
 
