@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -31,6 +31,7 @@ from annotation.protocols.bookqa.baselines.passage_rankers import (
     supervised_items,
 )
 from annotation.protocols.bookqa.baselines.reading import Extractor, weak_labels
+from annotation.protocols.bookqa.baselines.systems import TRAINED
 from annotation.protocols.bookqa.baselines.tests.making import (
     dev_file,
     story_files,
@@ -42,11 +43,13 @@ from annotation.protocols.bookqa.scoring import read_gold
 from annotation.readers.neural.encoder import Encoder, tiny_encoder
 from annotation.readers.neural.recipe import Recipe
 from annotation.readers.neural.seq2seq import Limits, load_writer
+from annotation.readers.neural.tests.by_heart import fit_by_heart
 from annotation.readers.neural.tests.tiny_writers import tiny_writer
 
 torch.set_num_threads(1)
 pytestmark = [pytest.mark.data, pytest.mark.pure]
-ENOUGH, MOST_STEPS = 0.95, 400
+ENOUGH = 0.95
+N = 32
 SPANS = Recipe(
     "tests",
     {
@@ -57,6 +60,31 @@ SPANS = Recipe(
         "published_losses": False,
     },
 )
+
+
+# Which passages they are given and what they have read before makes no other learner of them.
+GIVEN = ("passages", "pre_reading")
+
+
+def one_of_each(module: str) -> list[str]:
+    """Return the names of the systems of a module, one of those that learn by the same code."""
+    found: dict[str, str] = {}
+    for name, about in TRAINED.items():
+        if about.module == module:
+            settings = {key: each for key, each in about.settings.items() if key not in GIVEN}
+            found.setdefault(f"{about.recipe} {settings}", name)
+    return list(found.values())
+
+
+def test_there_is_no_system_that_learns_by_other_code() -> None:
+    modules = {about.module for about in TRAINED.values()}
+    assert modules == {".writing", ".reading", ".passage_rankers", ".classifying"}
+    trainings = [
+        cast(Sequence[str], about.settings.get("training", ())) for about in TRAINED.values()
+    ]
+    stages = {stage for training in trainings for stage in training}
+    # What hard EM chooses is learned as what distant supervision does.
+    assert stages == {"distant", "ict", "hard-em"}
 
 
 @pytest.fixture(autouse=True)
@@ -104,25 +132,9 @@ def fit(
     is_learnt: Callable[[], bool],
     rate: float = 5e-3,
     batch: int = 16,
-) -> int:
-    """Train until it is learnt; return after how many steps, or fail."""
-    optimizer = torch.optim.Adam(learner.model.parameters(), rate)
-    rng = random.Random(0)
-    for step in range(MOST_STEPS):
-        if hasattr(learner, "at_step"):
-            learner.at_step(step, MOST_STEPS)
-        learner.model.train()
-        optimizer.zero_grad()
-        loss = learner.loss(rng.sample(items, batch))
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(learner.model.parameters(), 1.0)
-        optimizer.step()
-        if step % 25 == 24:
-            learner.model.eval()
-            with torch.no_grad():
-                if is_learnt():
-                    return step + 1
-    raise AssertionError(f"It is not learnt within {MOST_STEPS} steps.")
+) -> None:
+    """Train until it is learnt, or fail."""
+    fit_by_heart(learner, items, is_learnt, rate=rate, batch=batch)
 
 
 def exact(items: Sequence[Asked], answers: Sequence[str]) -> float:
@@ -145,33 +157,43 @@ def writer_of(kind: str, asked: Sequence[Asked], folder: Path, *, read: int = 40
     return load_writer(tiny_writer(kind, texts, folder), Limits(read, 14))
 
 
-@pytest.mark.parametrize(
-    ("kind", "fusion", "rate"),
-    [("t5", False, 5e-3), ("gpt2", False, 5e-3), ("bart", True, 2e-3)],
-)
+def made_writer(name: str, known: Sequence[Asked], folder: Path) -> tuple[Reader, float]:
+    """Return a system that writes, of random weights, and how fast it learns."""
+    about = TRAINED[name]
+    kind = next(kind for kind in ("gpt2", "bart", "t5") if kind in about.recipe)
+    writer = writer_of(kind, known, folder)
+    rate = 2e-3 if kind == "bart" else 5e-3
+    return Reader(writer, fusion=bool(about.settings.get("fusion"))), rate
+
+
+def asked_of(name: str, questions: Any, material: Material) -> tuple[list[Asked], list[Asked]]:
+    """Return 32 questions to learn and 32 others, about stories or about summaries."""
+    if TRAINED[name].settings.get("about") != "summary":
+        return once(questions[0]), once(questions[1])
+    told = once(material.about_summaries())
+    learnt = [one for one in told if one.set == "train"]
+    others = [one for one in told if one.set != "train"]
+    assert (len(learnt), len(others)) == (N, N)
+    return learnt, others
+
+
+@pytest.mark.parametrize("name", one_of_each(".writing"))
 def test_readers_that_write_learn_their_answers_by_heart(
-    kind: str, fusion: bool, rate: float, questions: Any, tmp_path: Path
+    name: str, questions: Any, material: Material, tmp_path: Path
 ) -> None:
-    items = once(questions[0])
-    learner = Reader(writer_of(kind, items, tmp_path), fusion=fusion)
+    items, _ = asked_of(name, questions, material)
+    learner, rate = made_writer(name, items, tmp_path)
     fit(learner, items, lambda: exact(items, learner.answers(items)) >= ENOUGH, rate)
 
 
-def test_a_reader_of_summaries_learns_its_answers_by_heart(
-    material: Material, tmp_path: Path
-) -> None:
-    items = once([one for one in material.about_summaries() if one.set == "train"])
-    assert len(items) == 32
-    learner = Reader(writer_of("t5", items, tmp_path), fusion=False)
-    fit(learner, items, lambda: exact(items, learner.answers(items)) >= ENOUGH)
-
-
+@pytest.mark.parametrize("name", one_of_each(".writing"))
 def test_what_a_reader_learns_of_others_answers_helps_with_no_question(
-    questions: Any, tmp_path: Path
+    name: str, questions: Any, material: Material, tmp_path: Path
 ) -> None:
-    learnt, others = shuffled(once(questions[0])), once(questions[1])
-    learner = Reader(writer_of("t5", [*learnt, *others], tmp_path), fusion=True)
-    fit(learner, learnt, lambda: exact(learnt, learner.answers(learnt)) >= ENOUGH)
+    learnt, others = asked_of(name, questions, material)
+    learnt = shuffled(learnt)
+    learner, rate = made_writer(name, [*learnt, *others], tmp_path)
+    fit(learner, learnt, lambda: exact(learnt, learner.answers(learnt)) >= ENOUGH, rate)
     check_chance(others, learner.answers(others))
 
 
@@ -190,13 +212,25 @@ def encoder_of(asked: Sequence[Asked]) -> Encoder:
     return tiny_encoder(texts, random.Random(0))
 
 
-@pytest.mark.parametrize("hard_em", [False, True])
-def test_the_reader_of_spans_learns_its_weak_labels_by_heart(questions: Any, hard_em: bool) -> None:
-    items = spans_of([one.first(1) for one in questions[0]])
-    assert len(items) > 24
-    learner = Extractor(encoder_of(items), SPANS, hard_em=hard_em)
+@pytest.mark.parametrize("name", one_of_each(".reading"))
+def test_the_reader_of_spans_learns_its_weak_labels_by_heart(
+    name: str, questions: Any, material: Material
+) -> None:
+    stories, summaries = [one.first(1) for one in questions[0]], material.about_summaries()
+    # Some stories' passages hold nothing of the answer: of summaries there are as many as lack.
+    sources = [stories, summaries]
+    if TRAINED[name].settings.get("about") == "summary":
+        sources.reverse()
+    items = list({one.id: one for of in sources for one in reversed(spans_of(of))}.values())[:N]
+    assert len(items) == N
+    learner = Extractor(encoder_of(items), SPANS, hard_em=is_hard(name))
     assert all(learner.read(one).candidates for one in items)
     fit(learner, items, lambda: exact(items, learner.answers(items)) >= ENOUGH)
+
+
+def is_hard(name: str) -> bool:
+    """Return whether a system learns from the best of all its spans."""
+    return bool(TRAINED[name].settings.get("hard_em"))
 
 
 def test_as_published_the_losses_of_a_batch_are_added_up(questions: Any) -> None:
@@ -210,7 +244,8 @@ def test_as_published_the_losses_of_a_batch_are_added_up(questions: Any) -> None
     assert losses[1] == pytest.approx(4 * losses[0])
 
 
-def test_what_is_learnt_of_shuffled_spans_helps_with_no_question(questions: Any) -> None:
+@pytest.mark.parametrize("name", one_of_each(".reading"))
+def test_what_is_learnt_of_shuffled_spans_helps_with_no_question(name: str, questions: Any) -> None:
     learnt = [one.first(1) for one in questions[0]]
     # Any span of the passages is taken for the answer.
     rng, items = random.Random(2), []
@@ -219,7 +254,7 @@ def test_what_is_learnt_of_shuffled_spans_helps_with_no_question(questions: Any)
         place = rng.randrange(len(found) - 2)
         items.append(replace(one, answers=(" ".join(found[place : place + 2]),)))
     others = once([one.first(1) for one in questions[1]])
-    learner = Extractor(encoder_of([*items, *others]), SPANS, hard_em=False)
+    learner = Extractor(encoder_of([*items, *others]), SPANS, hard_em=is_hard(name))
     fit(learner, items, lambda: mean_rouge_l(items, learner.answers(items)) >= 0.9)
     check_chance(others, learner.answers(others))
 
@@ -255,6 +290,36 @@ def test_a_ranker_learns_its_supervision_by_heart_and_of_shuffled_ones_nothing(
     assert right_of(learner, unseen) <= always + 2 * error
 
 
+def first_of(learner: Ranking, items: Sequence[Cloze]) -> float:
+    """Return the share of sentences whose passage is ranked first."""
+
+    def is_first(one: Cloze) -> bool:
+        passages = [one.positive, *(one.book[at] for at in one.negatives)]
+        return int(learner.model([(one.question, each) for each in passages]).argmax()) == 0
+
+    return sum(map(is_first, items)) / len(items)
+
+
+def test_of_sentences_of_other_passages_a_ranker_learns_nothing(
+    material: Material, questions: Any
+) -> None:
+    rng = random.Random(5)
+    learnt, others = [
+        [replace(one, negatives=one.negatives[:2]) for one in cloze_items(material, of)[:N]]
+        for of in (questions[0], [replace(one, set="train") for one in questions[1]])
+    ]
+    wrong: list[Any] = []
+    for one in learnt:
+        passages = [one.positive, *(one.book[at] for at in one.negatives)]
+        rng.shuffle(passages)
+        wrong.append(replace(one, positive=passages[0], book=passages, negatives=(1, 2)))
+    learner = ranker_of([*questions[0], *questions[1]], negatives=2)
+    fit(learner, wrong, lambda: first_of(learner, wrong) >= ENOUGH, batch=8)
+    assert len(others) == N
+    error = (2 / 9 / N) ** 0.5
+    assert first_of(learner, others) <= 1 / 3 + 2 * error
+
+
 def test_a_ranker_learns_which_passage_a_sentence_was_taken_from(
     material: Material, questions: Any
 ) -> None:
@@ -262,12 +327,7 @@ def test_a_ranker_learns_which_passage_a_sentence_was_taken_from(
     items = [replace(one, negatives=one.negatives[:2]) for one in items]
     learner = ranker_of(questions[0], negatives=2)
 
-    def first(one: Cloze) -> bool:
-        passages = [one.positive, *(one.book[at] for at in one.negatives)]
-        scores = learner.model([(one.question, passage) for passage in passages])
-        return int(scores.argmax()) == 0
-
-    fit(learner, items, lambda: sum(map(first, items)) / len(items) >= ENOUGH, batch=8)
+    fit(learner, items, lambda: first_of(learner, items) >= ENOUGH, batch=8)
 
 
 def test_a_classifier_learns_types_by_heart_and_of_shuffled_ones_nothing(questions: Any) -> None:

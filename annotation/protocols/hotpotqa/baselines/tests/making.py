@@ -91,5 +91,16 @@ def real_items(data: Path, number):
     return kept[:number]
 
 
+def facts_alone(questions):
+    """Return the questions with their supporting facts as all there is to read."""
+    return [_with_facts_alone(item) for item in questions]
+
+
+def _with_facts_alone(item):
+    read = [(title, [text for _, text in found]) for title, found in PARAGRAPHS["facts"](item)]
+    facts = [[title, number] for title, texts in read for number in range(len(texts))]
+    return {**item, "context": read, "supporting_facts": facts}
+
+
 def _length(item):
     return sum(len(text) for _, found in PARAGRAPHS["gold"](item) for _, text in found)

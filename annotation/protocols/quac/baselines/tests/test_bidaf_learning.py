@@ -3,9 +3,12 @@
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
+import pytest
 import torch
 
+from annotation.protocols.quac.baselines import TRAINED
 from annotation.protocols.quac.baselines.bidaf.dialogs import Dialog
 from annotation.protocols.quac.baselines.bidaf.learner import BidafLearner
 from annotation.protocols.quac.baselines.bidaf.network import Bidaf, Sizes
@@ -24,16 +27,18 @@ SIZES = Sizes(
     dropout=0.0,
     embedding_dropout=0.0,
 )
+EACH = pytest.mark.parametrize("name", TRAINED)
 
 
-def _learner(dialogs: Sequence[Dialog]) -> BidafLearner:
+def _learner(dialogs: Sequence[Dialog], name: str = "bidaf++-3") -> BidafLearner:
     """Return one of random weights that knows the dialogs' words."""
+    sizes = replace(SIZES, turns=cast(int, TRAINED[name].settings["turns"]))
     torch.manual_seed(1)
     vocabulary = counted_vocabulary(
         text.words for dialog in dialogs for text in (dialog, *dialog.asked)
     )
     words = 10 * random_vectors(vocabulary, 32, seed=0).matrix
-    return BidafLearner(Bidaf(SIZES, words), vocabulary, None, longest=60)
+    return BidafLearner(Bidaf(sizes, words), vocabulary, None, longest=60)
 
 
 def _exact(learner: BidafLearner, dialogs: Sequence[Dialog]) -> float:
@@ -85,19 +90,21 @@ def _shuffled(dialog: Dialog, rng: random.Random) -> Dialog:
     return replace(dialog, asked=tuple(replace(asked, answer=answer) for asked, answer in pairs))
 
 
-def test_it_learns_real_questions_by_heart() -> None:
+@EACH
+def test_it_learns_real_questions_by_heart(name: str) -> None:
     dialogs = real_dialogs("train_v0.2.json", N_QUESTIONS)
     assert 0 < _unanswerable(dialogs) < 0.5
-    learner = _learner(dialogs)
+    learner = _learner(dialogs, name)
     assert _exact(learner, dialogs) < 0.2
     _fit_by_heart(learner, dialogs)
 
 
-def test_from_shuffled_answers_it_learns_no_more_than_to_say_none() -> None:
+@EACH
+def test_from_shuffled_answers_it_learns_no_more_than_to_say_none(name: str) -> None:
     others = real_dialogs("val_v0.2.json", N_QUESTIONS)
     rng = random.Random(1)
     dialogs = [_shuffled(each, rng) for each in real_dialogs("train_v0.2.json", N_QUESTIONS)]
-    learner = _learner(dialogs)
+    learner = _learner(dialogs, name)
     # It has learned them by heart: what is asked is whether that helps elsewhere.
     _fit_by_heart(learner, dialogs)
     assert _exact(learner, others) <= _unanswerable(others)
