@@ -54,6 +54,7 @@ def override_verdict(
             at=now,
         )
         row.outcome, row.chosen, row.reason, row.overridden = outcome, chosen, REASON, True
+        row.agreeing = _agreeing(row)
         row.sentence = _by_hand(note)
         row.decided_at = now
         row.save()
@@ -132,8 +133,21 @@ def decide_as_last_by_hand(verdict: Verdict, out: Set[str]) -> None:
         return
     verdict.outcome, verdict.chosen = last.new_outcome, last.new_chosen
     verdict.reason, verdict.overridden = REASON, True
+    verdict.agreeing = _agreeing(verdict)
     verdict.sentence = _by_hand(last.note)
     verdict.save()
+
+
+def _agreeing(verdict: Verdict) -> list[int]:
+    """Return the votes that agree with the answer chosen by hand, by id.
+
+    They are those that the agreement found if it is one of them, else itself alone: who agreed with
+    another answer has been overruled. None agrees with a correction, which is no vote.
+    """
+    chosen = verdict.chosen
+    if chosen is None or chosen.pk in verdict.agreeing:
+        return list(verdict.agreeing)
+    return [] if chosen.corrected_by else [chosen.pk]
 
 
 def _by_hand(note: str) -> str:

@@ -104,8 +104,14 @@ def test_what_a_hand_decided_falls_with_it_and_comes_back(
 ) -> None:
     verdict = answered.verdict
     mallorys = answered.answers.get(worker=mallory)
+    # What others agree on is overruled.
+    mallorys.payload = mallorys.payload | {"value": "70"}
+    mallorys.save()
+    make_answer(answered, mallorys.stage)
+    decide_collection(collection, NOW)
     override_verdict(verdict, "kept", mallorys, "It is right.", "rita", NOW)
     before = beliefs(collection)
+    assert before[answered.key][4] == [mallorys.pk]
     made = exclude_worker(collection, mallory, "Copied answers.", "rita", NOW)
     assert beliefs(collection)[answered.key][3] != mallorys.pk
     verdict.refresh_from_db()

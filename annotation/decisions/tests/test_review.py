@@ -4,10 +4,11 @@ import pytest
 from django.utils import timezone
 
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
-from annotation.decisions.overrides import MAX_SENTENCE, follow_votes, override_verdict
+from annotation.decisions.overrides import MAX_SENTENCE, correct, follow_votes, override_verdict
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
 from common.actions import ActionError
+from tasks.models import Answer
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -93,6 +94,29 @@ def test_a_verdict_is_given_back_to_its_votes_and_that_is_logged(verdict: Verdic
     assert (logged.old_outcome, logged.old_chosen) == ("kept", good)
     assert logged.new_outcome == before["outcome"]
     assert verdict.overrides.count() == 2
+
+
+def test_who_is_overruled_agrees_no_longer_until_the_votes_decide_again(verdict: Verdict) -> None:
+    first = verdict.question.answers.get(type="value")
+    other = verdict.question.answers.get(type="bad")
+    other.type, other.payload = "value", first.payload | {"value": "70"}
+    other.save()
+    same = make_answer(verdict.question, first.stage)
+    decide_collection(verdict.question.stage.collection, timezone.now())
+
+    def agreeing(chosen: Answer) -> list[int]:
+        override_verdict(verdict, "kept", chosen, "It is so.", "rita", timezone.now())
+        verdict.refresh_from_db()
+        return verdict.agreeing
+
+    assert agreeing(same) == [first.pk, same.pk]
+    assert agreeing(other) == [other.pk]
+    correct(verdict, first, "value", {"value": "9"}, "No.", "rita", timezone.now())
+    verdict.refresh_from_db()
+    assert verdict.agreeing == []
+    follow_votes(verdict, "They are right.", "rita", timezone.now())
+    verdict.refresh_from_db()
+    assert (verdict.chosen, verdict.agreeing) == (first, [first.pk, same.pk])
 
 
 def test_later_votes_move_it_again(verdict: Verdict) -> None:
