@@ -16,7 +16,11 @@ from annotation.rehearsal.findings import findings_of
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.texts import current_text
+from collector.retrieval.file_format import RetrievalError
+from collector.retrieval.passages import build_passages
 from collector.serving.one_process import make_requester, serving
+from common.actions import ActionError
+from tasks.kinds.registry import kind_of
 from tasks.lifecycle.publication import publish
 from tasks.money.estimates import estimate, totals
 from tasks.pages import lease_context
@@ -43,7 +47,7 @@ def walk(
     """
     tell("The copy is made", 0.0)
     _make_databases()
-    collection = load_copy(copy)
+    collection = _load(copy)
     rows = estimate(collection)
     money = totals(collection, rows)
     # What it costs is told afterwards: nobody is kept from working by it.
@@ -77,6 +81,20 @@ def _make_databases() -> None:
     for database in settings.DATABASES:
         call_command("migrate", database=database, run_syncdb=True, verbosity=0)
     make_requester()
+
+
+def _load(copy: Path) -> Collection:
+    """Return the collection of the copy, with its passages indexed where a stage searches them.
+
+    Raises ActionError for a corpus that is being read.
+    """
+    collection = load_copy(copy)
+    if any(kind_of(stage).searches for stage in collection.stages.all()):
+        try:
+            build_passages(collection.corpus)
+        except RetrievalError as error:
+            raise ActionError(str(error)) from None
+    return collection
 
 
 def _reporter(tell: Tell, n_expected: int) -> Callable[[Result], None]:
