@@ -163,7 +163,9 @@ def _rehearse(mine: QuerySet[Rehearsal], folder: Path, report: Report) -> bool:
         "maximum_cents": whole.maximum,
         "budget_cents": row.collection.budget_cents,
     }
-    pages = [json.loads(line) for line in (folder / PAGES).read_text("utf-8").splitlines()]
+    # A line ends where a file's lines do: words may have what splitlines() takes for an end.
+    with (folder / PAGES).open(encoding="utf-8") as file:
+        pages = [json.loads(line) for line in file]
     return _keep(mine, row, findings, pages)
 
 

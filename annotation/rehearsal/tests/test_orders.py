@@ -34,6 +34,16 @@ pathlib.Path(sys.argv[1], "progress.json").write_text(json.dumps(said))
 time.sleep(60)
 """
 BROKEN = "raise OSError('the disk is gone')"
+# A page with what Unicode takes for the ends of lines, and JSON does not.
+SEPARATED = "Ask\u2028and\u2029tell\x85all"
+DONE = f"""
+import pathlib, sys
+from annotation.rehearsal.__main__ import FINDINGS, PAGES, json
+page = dict(stage={SEPARATED!r}, moment="When it is opened", html="<p>")
+lines = json.dumps(page, ensure_ascii=False) + chr(10) + json.dumps(page, ensure_ascii=False)
+pathlib.Path(sys.argv[1], PAGES).write_text(lines, "utf-8")
+pathlib.Path(sys.argv[1], FINDINGS).write_text("{{}}", "utf-8")
+"""
 REFUSED = "import sys; print('Port 1 is taken.', file=sys.stderr); sys.exit(2)"
 
 
@@ -151,6 +161,15 @@ def test_a_process_that_dies_is_told_of_in_a_sentence(
     row = Rehearsal.objects.get()
     assert (row.state, row.message) == (RehearsalState.FAILED, sentence)
     assert list((home / "rehearsals").iterdir()) == []
+
+
+def test_pages_are_kept_whose_words_have_line_separators(
+    pilot: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doing(DONE, monkeypatch)
+    row = order_rehearsal(pilot, 4, "Rita", timezone.now())
+    assert rehearse(row.pk, timezone.now())
+    assert list(row.pages.values_list("stage", flat=True)) == [SEPARATED] * 2
 
 
 def test_the_process_throws_its_copy_away_when_whoever_began_it_is_killed(tmp_path: Path) -> None:
