@@ -7,7 +7,7 @@ from contextlib import suppress
 from common.command_line import MANAGE, run_command
 
 # Of a collection they change nothing, not even when it is looked at next.
-LEAVE_ALONE = ("rehearse",)
+LEAVE_ALONE = frozenset({"rehearse"})
 
 
 def have_jobs_look() -> None:
@@ -15,7 +15,7 @@ def have_jobs_look() -> None:
     from django.apps import apps
     from django.db import DatabaseError
 
-    if apps.ready and sys.argv[1] not in LEAVE_ALONE:
+    if apps.ready and LEAVE_ALONE.isdisjoint(sys.argv[1:2]):
         from tasks.lifecycle import due_work
 
         # Some commands need no tables.

@@ -53,8 +53,12 @@ def _of_hits(slug: str) -> list[str]:
     let_go = Q(state=PostingState.EXPIRED, external_id="")
     postings = Posting.objects.filter(~let_go, stage__collection__slug=slug)
     ours = {str(token): row for token, *row in postings.values_list(*POSTED)}
-    listed = list(HIT.objects.values_list(*LISTED))
-    theirs = {token: row for token, *row in listed}
+    # Behind the token stands where the collection is.
+    listed = [
+        (annotation.partition(" ")[0], *row)
+        for annotation, *row in HIT.objects.values_list(*LISTED)
+    ]
+    theirs = {token: list(row) for token, *row in listed}
     twice = Counter(token for token, *_ in listed) - Counter(list(theirs))
     return [
         *(f"two HITs for one posting: {token}" for token in twice),

@@ -16,7 +16,11 @@ STEPS = "tests.replaying"
 
 def contents(folder: Path) -> dict[str, str]:
     """Return the digest of every file."""
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -51,6 +55,6 @@ def check_logs(folder: Path, log: Path) -> None:
     assert {line["stage"] for line in public} >= {"question", "answer", "question_qualification"}
     assert {line["granted"] for line in public} == {True, False, None}
     secrets = {line["worker"] for line in private} | {lines(log)[0]["pseudonym_key"]}
-    released = [path.read_text("latin-1") for path in folder.iterdir()]
+    released = [path.read_text("latin-1") for path in folder.rglob("*") if path.is_file()]
     assert not [secret for secret in secrets for text in released if secret in text]
     assert log.stat().st_mode & 0o077 == 0

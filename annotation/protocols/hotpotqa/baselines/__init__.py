@@ -119,6 +119,7 @@ TRAINED: Mapping[str, Trained] = {
         "ours, for some hundred questions: a pretrained encoder beside the light reader",
         ".pretrained",
         learns_as="encoder-gold-only",
+        recipe="encoder",
     ),
     "encoder-gold-only": Trained(
         "the same given the two gold paragraphs alone",
