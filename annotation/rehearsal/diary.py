@@ -62,12 +62,13 @@ class Effort:
 class Diary(Observer):
     """Keeps one page of each kind and state, and counts the rest.
 
-    `told`: (stage, is it a refusal?, sentence) → how often. `notices`: headings of pages in the
-    frame that were no work.
+    `told`: (stage, is it a refusal?, sentence) → how often. `failed_searches`: (stage, message) →
+    how often. `notices`: headings of pages in the frame that were no work.
     """
 
     pages: dict[tuple[str, str], SeenPage] = field(default_factory=dict)
     told: Counter[tuple[str, bool, str]] = field(default_factory=Counter)
+    failed_searches: Counter[tuple[str, str]] = field(default_factory=Counter)
     notices: Counter[str] = field(default_factory=Counter)
     n_returned: int = 0
     stuck_workers: list[str] = field(default_factory=list)
@@ -115,6 +116,11 @@ class Diary(Observer):
             if data:
                 self._count(state, problems, is_refusal=True)
             self._keep_work(page, state, REFUSED if data else BLANK, told, _sentences(problems))
+
+    def could_not_search(self, state: State, message: str) -> None:
+        """Count what it said."""
+        with self._lock:
+            self.failed_searches[str(state["title"]), message] += 1
 
     def tries_blank(self, state: State) -> bool:
         """Return whether nobody has submitted this stage with nothing done."""

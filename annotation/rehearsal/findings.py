@@ -126,6 +126,8 @@ def _problems(
         if tables[name].qualifies:
             continue
         yield _problem("places", "Assignments that nobody could take.", number, titles[name])
+    for (title, message), number in diary.failed_searches.most_common(MOST_SENTENCES):
+        yield _problem("search", message, number, title)
     if result.waiting:
         yield _problem("jobs", f"Still waiting for the jobs: {result.waiting}.")
     for stage in stages:

@@ -31,6 +31,9 @@ class Observer:
     ) -> None:
         """Work was not taken in, and has to be mended."""
 
+    def could_not_search(self, state: State, message: str) -> None:
+        """A search of the page brought no answer but this message."""
+
     def tries_blank(self, state: State) -> bool:
         """Return whether a worker first submits the page with nothing done, to see what it says."""
         return False

@@ -45,6 +45,8 @@ class WorkPage:
         status, found = self._post("search", {"item": item, "query": query})
         self.counts["searches"] += 1
         if status != 200:
+            message = str(found.get("message", status))
+            self.browser.observer.could_not_search(self.state, message)
             return None
         self._found |= {f"{hit['document']}#{hit['paragraph']}" for hit in found["results"]}
         return found

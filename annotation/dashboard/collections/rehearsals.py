@@ -33,6 +33,7 @@ GRAVE = {
     "stuck": "A worker could not go on. Look at the pages of this stage.",
     "time": "Fewer workers are done sooner.",
     "places": "More workers, or fewer people for each item: nobody votes twice, nor on their own.",
+    "search": "What was answered without a search says little. The server's log says why.",
     "jobs": "The site was too busy; rehearse it again.",
     "pay": "Raise the reward, or correct the minutes, under Settings.",
     "minutes": "Reading and typing alone take longer. Raise the minutes and the reward.",

@@ -17,6 +17,7 @@ PAGE = "/collections/pilot/rehearse/"
 PROBLEMS = [
     {"kind": "places", "sentence": "Assignments that nobody could take.", "n": 3, "stage": "Ask"},
     {"kind": "refused", "sentence": "Write a question.", "n": 2, "stage": "Ask"},
+    {"kind": "search", "sentence": "The search does not work.", "n": 5, "stage": "Ask"},
     {"kind": "notice", "sentence": "Nothing here for you", "n": 1, "stage": ""},
 ]
 STAGE = {
@@ -113,6 +114,7 @@ def test_it_shows_what_was_found_and_marks_it_as_simulated(rita: Client) -> None
         *("All of this is simulated", "12 simulated workers", "of 32 asked", "44 ms"),
         *("$20.00", "expected were $10.00", "$100.00", "the budget is $99.00"),
         *("Assignments that nobody could take.", "8.4 min", "Refused until mended"),
+        *("The search does not work.", "without a search says little"),
     ):
         assert words in page
     # Dearer than the budget, slower than expected, and below the floor.

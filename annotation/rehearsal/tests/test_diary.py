@@ -1,7 +1,9 @@
 """What a rehearsal keeps of its pages: they can be tried, send nothing, and need nothing else."""
 
 import json
+from collections import Counter
 
+import httpx
 import pytest
 
 from annotation.rehearsal.diary import (
@@ -15,10 +17,15 @@ from annotation.rehearsal.diary import (
     still,
     to_try,
 )
-from annotation.rehearsal.findings import as_stored, least_minutes
+from annotation.rehearsal.findings import as_stored, findings_of, least_minutes
 from annotation.reports.table import Table, share
+from tasks.money.estimates import estimate, totals
 from tasks.pages.work_page import CLOSING, OPENING
+from tasks.simulation.browser import Browser
+from tasks.simulation.crowd import Result
 from tasks.simulation.page_parser import parse_page
+from tasks.simulation.work_page import WorkPage
+from tasks.tests.making import make_collection
 
 STATE = {
     "title": "Ask",
@@ -69,6 +76,23 @@ def test_one_page_is_kept_of_each_kind_and_state_and_the_rest_is_counted() -> No
         ("Ask", False, "Write a question."): 2,
     }
     assert diary.efforts["Ask"] == Effort(hits=2, words_read=6, characters_typed=14)
+
+
+@pytest.mark.django_db
+def test_a_search_that_fails_is_a_problem_of_its_stage() -> None:
+    diary = Diary()
+    broken = httpx.MockTransport(lambda request: httpx.Response(503, json={"message": "Not now."}))
+    searched = {"title": "Find", "limits": {"results_per_search": 9}, "token": ""}
+    browser = Browser("http://localhost:1/", broken, diary)
+    page = WorkPage(browser, PAGE, {**searched, "urls": {"search": "/hit/search"}}, Counter())
+    for _ in range(2):
+        assert page.open_article("1", "lighthouse") is None
+    browser.close()
+    collection = make_collection()
+    money = totals(collection, estimate(collection))
+    problems = findings_of(collection, diary, Result(1), money)["problems"]
+    told = {"kind": "search", "sentence": "Not now.", "n": 2, "stage": "Find"}
+    assert [each for each in problems if each["kind"] == "search"] == [told]
 
 
 def test_of_a_live_dialog_the_longest_state_of_each_role_is_kept() -> None:
