@@ -32,8 +32,10 @@ MOMENTS = (
 )
 LIST, CONSENT = "The list of HITs", "Consent"
 # What a person reads of an item, and what is written, by name.
-READ = frozenset({"text", "question", "background", "answers"})
-WRITTEN = frozenset({"text", "reason", "value", "fields"})
+READ = frozenset({"text", "question", "background", "answers", "title", "words"})
+WRITTEN = frozenset({"text", "short", "full", "reason", "value", "fields"})
+# The words of a link are in its text; where it leads is not shown.
+UNREAD = frozenset({"links"})
 STYLE = re.compile(r'<link\b[^>]*rel="stylesheet"[^>]*href="([^"]+)"[^>]*>')
 HIDDEN = re.compile(r"<script\b.*?</script>|<iframe\b.*?</iframe>", re.DOTALL)
 
@@ -217,7 +219,7 @@ def _words(shown: Any) -> int:
         return sum(
             len(value.split()) if isinstance(value, str) else _words(value)
             for name, value in shown.items()
-            if name in READ or isinstance(value, dict | list)
+            if name in READ or (name not in UNREAD and isinstance(value, dict | list))
         )
     if isinstance(shown, list):
         return sum(len(each.split()) if isinstance(each, str) else _words(each) for each in shown)

@@ -33,7 +33,7 @@ STATE = {
     "mode": "work",
     "token": "secret",
     "urls": {"submit": "/hit/submit"},
-    "items": [{"id": "1", "text": "one two three", "title": "no"}],
+    "items": [{"id": "1", "text": "one two three", "lang": "no"}],
 }
 HTML = f"<html>{OPENING}{json.dumps(STATE)}{CLOSING}<script src=x></script></html>"
 PAGE = parse_page(HTML, "http://localhost:1/hit/")
@@ -93,6 +93,26 @@ def test_a_search_that_fails_is_a_problem_of_its_stage() -> None:
     problems = findings_of(collection, diary, Result(1), money)["problems"]
     told = {"kind": "search", "sentence": "Not now.", "n": 2, "stage": "Find"}
     assert [each for each in problems if each["kind"] == "search"] == [told]
+
+
+def test_headings_are_read_and_short_and_full_answers_are_written() -> None:
+    diary = Diary()
+    headings = [{"words": "The harbour", "level": 1}, {"words": "The light", "level": 2}]
+    asked = {"id": "1", "documents": [{"title": "Old Carrow", "lang": "en", "headings": headings}]}
+    diary.submitted(PAGE, {**STATE, "title": "Natural", "items": [asked]}, {})
+    mark = {"document": "carrow.md", "paragraph": 1, "start": 0, "end": 9}
+    answered = {"item": "1", "type": "answer", "short": "1801", "full": "In 1801.", "evidence": []}
+    diary.submitted(PAGE, STATE, {"answers": [{**answered, "evidence": [mark]}]})
+    assert diary.efforts["Natural"].words_read == 6
+    assert diary.efforts["Ask"].characters_typed == 12
+
+
+def test_the_words_of_a_link_are_read_once() -> None:
+    diary = Diary()
+    link = {"start": 0, "end": 3, "title": "The number one", "readable": True}
+    passage = {"title": "Numbers", "text": "one two", "links": [link]}
+    diary.submitted(PAGE, {**STATE, "items": [{"id": "1", "passage": passage}]}, {})
+    assert diary.efforts["Ask"].words_read == 3
 
 
 def test_of_a_live_dialog_the_longest_state_of_each_role_is_kept() -> None:
