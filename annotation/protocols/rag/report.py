@@ -176,7 +176,9 @@ def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]
         is_natural = any(question["stage"] == NATURAL for question in seed["questions"])
         shown |= {document_of(passage) for passage in seed["passages"]}
         n_documents = max(n_documents, int(seed["payload"].get(DOCUMENTS, 0)))
-        if not is_natural and (rule := seed["payload"].get(RULE)) in drawn:
+        # What nobody has met yet may be for either stage; only sets can be skipped.
+        is_met = bool(seed["questions"] or seed.get("skips"))
+        if is_met and not is_natural and (rule := seed["payload"].get(RULE)) in drawn:
             drawn[rule].add(seed)
         for question in seed["questions"]:
             source = NATURAL if question["stage"] == NATURAL else "drawn"
@@ -228,9 +230,9 @@ def _drawing(
     never = max(n_documents - n_shown, 0)
     told = f" Of {n_documents:,} documents {n_shown:,} were shown to somebody who asks, {never:,} "
     note = (
-        "Sets of passages that questions were written about. What a rule has too little of is "
-        "drawn by the others. Single passage: kept questions about several passages of which a "
-        f"second reader found the answer in one.{told + 'never.' if n_documents else ''}"
+        "Sets of passages that questions were written about, or that were skipped. What a rule "
+        "has too little of is drawn by the others. Single passage: kept questions about several "
+        f"passages of which a second reader found the answer in one.{told + 'never.' if n_documents else ''}"
     )
     return Table("drawing", "Drawing rules", columns, rows, note)
 

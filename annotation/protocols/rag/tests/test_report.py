@@ -48,6 +48,13 @@ def test_it_counts_what_was_drawn_asked_and_found() -> None:
     assert outcomes["drawn", "not_found"] == outcomes["natural", "agreed"] == 1
 
 
+def test_a_set_is_counted_once_somebody_has_written_about_it_or_skipped_it() -> None:
+    natural_or_drawn = seed(skips=0)
+    found = tables([natural_or_drawn, seed(skips=1), *collection()])
+    told = next(row for row in found["drawing"] if row["rule"] == "shared_terms")
+    assert (told["sets"], told["skips"], told["questions"]) == (2, 2, 2)
+
+
 def test_without_a_question_it_says_so() -> None:
     found = tables([])
     assert "No question is in the dataset yet" in str(found["notes"])
