@@ -232,7 +232,8 @@ def _drawing(
     note = (
         "Sets of passages that questions were written about, or that were skipped. What a rule "
         "has too little of is drawn by the others. Single passage: kept questions about several "
-        f"passages of which a second reader found the answer in one.{told + 'never.' if n_documents else ''}"
+        "passages of which a second reader found the answer in one."
+        f"{told + 'never.' if n_documents else ''}"
     )
     return Table("drawing", "Drawing rules", columns, rows, note)
 
