@@ -16,12 +16,14 @@ from common.actions import ActionError
 CAME, WENT, MOVED, ANSWER, TEXT = "came", "went", "moved", "answer changed", "text changed"
 # What is said of an answer: everything of the released one but who gave it and when.
 ANSWER_COLUMNS = ("answer_type", "answer_spans", "answer_value", "answer_unit", "answer_yes_no")
-BESIDE = ("answer_context", "answer_more")
+CONTEXT, MORE = "answer_context", "answer_more"
+# What an answer holds of how it came about, which tells nothing of what was answered.
+LOGGED = ("searches", "opened", "shown")
 READ_COLUMNS = (
     *("question_id", "split", "split_reason", "question", "outcome", "reason", "overridden"),
     *("corrected", "chosen"),
     *ANSWER_COLUMNS,
-    *BESIDE,
+    *(CONTEXT, MORE),
 )
 KINDS = {
     CAME: "in the dataset now and not before",
@@ -162,7 +164,7 @@ def _question(votes: list[dict[str, Any]]) -> ReleasedQuestion:
         reason=row["reason"],
         by_requester=row["overridden"] or bool(corrected),
         n_votes=len(votes) - len(corrected),
-        answer=json.dumps([chosen[name] for name in (*ANSWER_COLUMNS, *BESIDE)]) if chosen else "",
+        answer=_compared(chosen) if chosen else "",
         shown=_shown(chosen) if chosen else "",
     )
 
@@ -171,7 +173,25 @@ def _shown(vote: Mapping[str, Any]) -> str:
     """Return an answer as a person reads it."""
     words = [span["text"] or "" for span in vote["answer_spans"]]
     value = f"{vote['answer_value']} {vote['answer_unit']}".strip()
-    return " … ".join(filter(None, words)) or value or vote["answer_yes_no"] or vote["answer_type"]
+    given = " … ".join(filter(None, words)) or value or vote["answer_yes_no"]
+    return given or _typed(_more(vote)) or vote["answer_type"]
+
+
+def _typed(more: Mapping[str, Any]) -> str:
+    """Return the short answer that was typed, else the fields of a form; blank without either."""
+    fields = more.get("fields") or {}
+    return str(more.get("short") or "") or "; ".join(str(text) for text in fields.values() if text)
+
+
+def _compared(vote: Mapping[str, Any]) -> str:
+    """Return all that is said of an answer, as text that is equal where the answers are."""
+    said = {name: value for name, value in _more(vote).items() if name not in LOGGED}
+    return json.dumps([*(vote[name] for name in (*ANSWER_COLUMNS, CONTEXT)), said])
+
+
+def _more(vote: Mapping[str, Any]) -> dict[str, Any]:
+    more: dict[str, Any] = json.loads(vote[MORE] or "{}")
+    return more
 
 
 def _changes(

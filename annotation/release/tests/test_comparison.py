@@ -10,8 +10,10 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import SplitAssignment, Verdict
 from annotation.protocols.iirc.tests.island import island
+from annotation.protocols.rag.tests.records import question, seed, vote
 from annotation.release.comparison import ANSWER, CAME, MOVED, WENT, Comparison, compare
 from annotation.release.publish_release import publish_release
+from annotation.release.votes_table import write_votes
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer, make_question, make_verdict
 from collector.models import Collection
@@ -87,6 +89,37 @@ def test_another_answer_is_told_with_what_decided(collection: Collection) -> Non
     (change,) = compared(collection).changes
     assert (change.question, change.kind) == (question.text, ANSWER)
     assert (change.after, change.why) == ("none", "more answers came")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told_as"),
+    [
+        ({"short": "the harbour"}, {"short": "the light"}, [("the harbour", "the light")]),
+        (
+            {"fields": {"answer": "A keeper.", "doubt": ""}},
+            {"fields": {"answer": "A pilot.", "doubt": "Hm."}},
+            [("A keeper.", "A pilot.; Hm.")],
+        ),
+        (
+            {"short": "the light", "searches": ["harbour"], "opened": [], "shown": 1},
+            {"short": "the light", "searches": ["keeper"], "opened": ["a"], "shown": 2},
+            [],
+        ),
+    ],
+)
+def test_answers_typed_are_told_in_their_words_and_how_they_were_found_is_none(
+    before: dict[str, Any], after: dict[str, Any], told_as: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    folders = []
+    for payload in (before, after):
+        folder = tmp_path / str(len(folders))
+        folder.mkdir()
+        asked = question("Where?", {**vote("answer"), "payload": payload, "chosen": True}, id="1")
+        write_votes(folder / "votes.parquet", [seed(asked)])
+        (folder / "manifest.json").write_text('{"protocol": "x", "parameters": {}, "files": {}}')
+        folders.append(folder)
+    changes = compare(*folders).changes
+    assert [(change.before, change.after) for change in changes] == told_as
 
 
 def test_changed_settings_are_told(collection: Collection) -> None:
