@@ -47,7 +47,8 @@ class WithoutText:
 def is_closed(corpus: Corpus) -> bool:
     """Return whether the corpus, or any document in it, must not be published."""
     return (
-        corpus.licence_name == CLOSED or corpus.articles.filter(document__licence=CLOSED).exists()
+        corpus.licence_name.casefold() == CLOSED
+        or corpus.articles.filter(document__licence__iexact=CLOSED).exists()
     )
 
 

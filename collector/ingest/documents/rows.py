@@ -10,6 +10,7 @@ import orjson
 
 from collector.ingest.documents.blocks import MAX_ID, MAX_TITLE
 from collector.ingest.errors import DocumentError
+from collector.ingest.licences import CLOSED
 from collector.ingest.links import Link
 from common.storable import is_text
 
@@ -94,9 +95,14 @@ def _checked(value: Any, where: str) -> DocumentRow | DocumentError:
         (words["title"] or "")[:MAX_TITLE],
         text,
         (words["url"] or "")[:500],
-        (words["licence"] or "")[:200],
+        _licence(words["licence"] or ""),
         links,
     )
+
+
+def _licence(word: str) -> str:
+    """Return the licence as it is named; `closed` in any case is the one name for it."""
+    return CLOSED if word.casefold() == CLOSED else word[:200]
 
 
 def _word(value: Mapping[str, Any], key: str) -> str | None:

@@ -85,14 +85,19 @@ def test_no_word_of_them_is_released_and_every_mark_is_found_again(
     assert private.stat().st_mode & 0o077 == 0
 
 
-def test_one_closed_document_closes_the_corpus(tmp_path: Path) -> None:
+@pytest.mark.parametrize("written", ["closed", "Closed", " CLOSED "])
+def test_one_closed_document_closes_the_corpus(tmp_path: Path, written: str) -> None:
     lines = [
         {"id": "a", "title": "A", "text": "An open text.", "licence": "CC0 1.0"},
-        {"id": "b", "title": "B", "text": "A closed text.", "licence": "closed"},
+        {"id": "b", "title": "B", "text": "A closed text.", "licence": written},
     ]
     path = tmp_path / "rows.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)))
     call_command("ingest_documents", str(path), corpus="own", processes=1, stdout=StringIO())
     assert is_closed(Corpus.objects.get())
-    Document.objects.filter(external_id="b").update(licence="")
+    closed = Document.objects.filter(external_id="b")
+    assert closed.get().licence == CLOSED
+    closed.update(licence="Closed")
+    assert is_closed(Corpus.objects.get())
+    closed.update(licence="")
     assert not is_closed(Corpus.objects.get())
