@@ -24,6 +24,8 @@ NOTE = (
     "document's id and by the SHA-256 and the length of its text, what is marked in it by its "
     "offsets. Questions, and answers in people's own words, are as they wrote them.\n"
 )
+# What a seed's payload tells of its document in no word of it: its id and what kind it is.
+TOLD = ("document_id", "kind")
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class WithoutText:
         return (
             {
                 **seed,
-                "payload": {},
+                "payload": {name: value for name, value in seed["payload"].items() if name in TOLD},
                 "passages": [_passage(passage) for passage in seed["passages"]],
                 "questions": [_question(question) for question in seed["questions"]],
             }

@@ -47,8 +47,8 @@ from common.actions import ActionError
 
 CLOSED_CARD = (
     "# Not to be published\n\n"
-    "The official files of the release beside this folder, with the text of its closed documents,\n"
-    "for `score` and for those who may read them.\n"
+    "The official files of the release beside this folder, and rankings if there are any, with\n"
+    "the text of its closed documents, for `score` and for those who may read them.\n"
 )
 PRIVATE_CARD = (
     "# Not to be published\n\n"
@@ -175,6 +175,8 @@ def _write_votes(
     """Return how many votes were written, and what files of labels and rankings there are."""
     n_votes = votes_table.write_votes(made / votes_table.FILE, shown)
     beside = label_files.write_labels(made, shown, parameters_of(collection))
+    if is_closed(collection.corpus):
+        return n_votes, beside
     return n_votes, beside | ranking_files.copy_rankings(collection, made)
 
 
@@ -212,13 +214,14 @@ def _write_closed(
     export: ExportModule,
     by_split: Mapping[str, Iterable[SeedRecord]],
 ) -> None:
-    """Write the official files, which hold closed text, beside what is withheld."""
+    """Write the official files and rankings, which hold closed text, beside what is withheld."""
     has_gold = private.exists()
     private.mkdir(exist_ok=True)
     for name, chunks in export.files(by_split, _articles(collection, export, by_split)):
         # Of a withheld split its gold stands there under the same name.
         if not (private / name).exists():
             release_folder.put(private, name, chunks)
+    ranking_files.copy_rankings(collection, private)
     if not has_gold:
         release_folder.put(private, CARD, [CLOSED_CARD.encode()])
     release_folder.write_sums(private)

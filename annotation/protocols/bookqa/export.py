@@ -106,12 +106,13 @@ def _document(split: str, seed: SeedRecord) -> Row:
     if IMPORTED in seed["payload"]:
         return _imported(seed["payload"]).get(DOCUMENTS, {})
     told = seed["payload"]
-    row = {"wiki_title": told["title"], **_of_corpus(told).get(DOCUMENTS, {})}
+    # Of closed books neither title nor address is told.
+    row = {"wiki_title": told.get("title", ""), **_of_corpus(told).get(DOCUMENTS, {})}
     row |= {
         "document_id": told["document_id"],
         "set": SET_OF_SPLIT[split],
         "kind": KIND_OF[told["kind"]],
-        "story_url": told["url"],
+        "story_url": told.get("url", ""),
     }
     return {column: row.get(column, "") for column in COLUMNS[DOCUMENTS]}
 

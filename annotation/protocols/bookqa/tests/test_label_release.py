@@ -19,7 +19,8 @@ from annotation.protocols.bookqa.tests.making import rows
 from annotation.protocols.bookqa.tests.test_labelling import LABELLERS, begin
 from annotation.release.records import pseudonym
 from collector.accounts import owner
-from collector.models import Collection
+from collector.ingest.licences import CLOSED
+from collector.models import Collection, Corpus
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
 from tasks.models import Answer, Question
@@ -277,6 +278,13 @@ def test_ranking_files_that_were_kept_are_in_the_release(
     assert [path.name for path in settings.RANKINGS.iterdir()] == ["bookqa-mill"]
     call_command("rank_passages", "mill", protocol="bookqa", keep=True, out=tmp_path / "beside")
     assert (tmp_path / "beside" / "passages.jsonl").is_file()
+    # They hold the books word for word: of closed books they are no public files.
+    Corpus.objects.update(licence_name=CLOSED)
+    folder = release(collected, tmp_path / "closed")
+    for name in found["written"]:
+        assert not (folder / name).exists()
+        assert name not in (folder / "README.md").read_text("utf-8")
+        assert (tmp_path / "closed-private" / name).is_file()
 
 
 def test_a_requester_reads_both_answers_each_by_its_name(
