@@ -56,9 +56,10 @@ def write_zip(release: Release, folder: Path) -> Path:
 def push_to_hub(release: Release, folder: Path, name: str, *, is_public: bool = False) -> str:
     """Put the release's files, and no others, into a dataset of the hub; return its address.
 
-    What an earlier release of the collection had and this one has not is taken away there. A new
-    dataset is private unless `is_public`, and one that others see is written to only then. The
-    token is read from the environment. Raises ActionError in one line.
+    What another release of the collection had and this one has not is taken away there, though the
+    hub's history keeps it. A new dataset is private unless `is_public`; one that others see is
+    written to only then, and one that is private only without. The token is read from the
+    environment. Raises ActionError in one line.
     """
     hub = _library()
     token = os.environ.get(TOKEN, "")
@@ -72,6 +73,10 @@ def push_to_hub(release: Release, folder: Path, name: str, *, is_public: bool = 
         if not there.private and not is_public:
             raise ActionError(
                 f"{name} can be seen by everybody: give --public to publish there, or another name."
+            )
+        if there.private and is_public:
+            raise ActionError(
+                f"{name} is private on the hub: make it public there first, or leave out --public."
             )
         found = {file.rfilename for file in there.siblings or ()}
         api.create_commit(
@@ -98,11 +103,11 @@ def _library() -> Any:
 def _operations(
     hub: Any, release: Release, folder: Path, names: list[str], found: set[str]
 ) -> Iterator[Any]:
-    """Yield what to add, and what to take away of earlier releases."""
+    """Yield what to add, and what to take away of other releases, older or newer."""
     for name in names:
         yield hub.CommitOperationAdd(path_in_repo=name, path_or_fileobj=folder / name)
-    earlier = Release.objects.filter(collection=release.collection, number__lt=release.number)
-    had = {name for manifest in earlier.values_list("manifest", flat=True) for name in manifest}
+    issued = Release.objects.filter(collection=release.collection)
+    had = {name for manifest in issued.values_list("manifest", flat=True) for name in manifest}
     for name in sorted(had & found - set(names)):
         yield hub.CommitOperationDelete(path_in_repo=name)
 

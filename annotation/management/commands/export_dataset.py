@@ -52,7 +52,8 @@ class Command(BaseCommand):
             "--push-to-hub",
             metavar="OWNER/DATASET",
             help="also put it on the Hugging Face hub, private unless --public; without what is "
-            "withheld. The token is in HF_TOKEN; needs make setup-hub",
+            "withheld. The hub keeps the history of what was put there. The token is in HF_TOKEN; "
+            "needs make setup-hub",
         )
         parser.add_argument(
             "--public", action="store_true", help="with --push-to-hub: for everybody to see"

@@ -159,15 +159,15 @@ def test_the_hub_gets_the_release_privately_and_never_what_is_withheld(
     assert TOKEN not in json.dumps(list(Release.objects.values()), default=str)
 
 
-def test_what_an_earlier_release_had_and_this_one_has_not_is_taken_away(
-    issued: PublishedRelease, hub: Hub
+@pytest.mark.parametrize("other", [1, 3])
+def test_what_another_release_had_and_this_one_has_not_is_taken_away(
+    issued: PublishedRelease, hub: Hub, other: int
 ) -> None:
     hub.private, hub.files = True, {"withdrawn.json": b"[]", "mine.txt": b"kept"}
-    earlier = Release.objects.get()
-    Release.objects.filter(pk=earlier.pk).update(number=2)
+    Release.objects.filter(pk=issued.release.pk).update(number=2)
     Release.objects.create(
-        collection=earlier.collection,
-        number=1,
+        collection=issued.release.collection,
+        number=other,
         folder="",
         manifest={"withdrawn.json": {}, "never-pushed.json": {}},
         created_at=NOW,
@@ -185,6 +185,13 @@ def test_what_everybody_sees_is_written_to_only_when_asked(
     assert hub.files == {}
     push_to_hub(issued.release, issued.folder, NAME, is_public=True)
     assert hub.files
+
+
+def test_what_is_private_there_is_not_said_to_be_public(issued: PublishedRelease, hub: Hub) -> None:
+    hub.private = True
+    with pytest.raises(ActionError, match="is private on the hub: make it public there first"):
+        push_to_hub(issued.release, issued.folder, NAME, is_public=True)
+    assert hub.files == {}
 
 
 def test_each_failure_is_one_line_and_the_release_is_there(
