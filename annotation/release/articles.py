@@ -7,6 +7,7 @@ from annotation.models import OfficialArticle
 from annotation.release.closed_text import NOTE, is_closed
 from annotation.release.records import passage_record
 from annotation.release.records_schema import ArticleRecord, PassageRecord, SeedRecord
+from collector.ingest.licences import named
 from collector.ingest.link_resolution import Resolver
 from collector.models import Article, Collection, Corpus, Paragraph
 from collector.models.corpus import CorpusKind
@@ -124,7 +125,7 @@ def licence_text(collection: Collection) -> str:
             f"{NOTE}\nThe ids of the documents are in {FILE}. Ask {collection.requester_name} for "
             "the documents and for what you may do with the questions, answers and votes.\n"
         )
-    name = corpus.licence_name or "a licence that the corpus does not name"
+    name = named(corpus.licence_name) or "a licence that the corpus does not name"
     address = f" ({corpus.licence_url})" if corpus.licence_url else ""
     source = corpus.site_name or corpus.name
     site = f", {corpus.base_url}" if corpus.base_url else ""

@@ -13,6 +13,7 @@ from annotation.release.parquet_tables import Column
 from annotation.reports.let_in import makers_let_in
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.table import Table
+from collector.ingest.licences import named
 from collector.models import Collection, CollectionText
 from collector.protocols.creation import parameters_of
 from tasks.models import (
@@ -179,7 +180,7 @@ def limits(facts: Facts) -> list[str]:
     ]
     if waiting:
         told.append(f"Questions still waiting for answers at this release: {waiting:,}.")
-    if not collection.corpus.licence_name:
+    if not named(collection.corpus.licence_name):
         told.append("The corpus names no licence: ask its owner before you pass this on.")
     return told
 

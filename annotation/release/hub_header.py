@@ -8,6 +8,7 @@ import yaml
 from annotation.release import questions_table, votes_table
 from annotation.release.articles import LICENCE_FILE
 from annotation.release.facts import Facts
+from collector.ingest.licences import named
 from collector.models import Corpus
 
 # What the hub calls Creative Commons' licences; its list has no others of theirs.
@@ -68,7 +69,7 @@ def _licence(corpus: Corpus) -> dict[str, str]:
         return {"license": f"cc-{found[1]}-{found[2]}"}
     if ZERO in corpus.licence_url:
         return {"license": "cc0-1.0"}
-    if not corpus.licence_name:
+    if not named(corpus.licence_name):
         return {"license": "unknown"}
     return {"license": "other", "license_name": corpus.licence_name, "license_link": LICENCE_FILE}
 

@@ -14,6 +14,7 @@ from annotation.release.facts import (
 )
 from annotation.reports.table import Table
 from annotation.splits.difficulty.status import last_run
+from collector.ingest.licences import named
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
 
@@ -124,7 +125,8 @@ def _type(facts: Facts) -> list[str]:
 def _raw(facts: Facts) -> str:
     corpus = facts.collection.corpus
     source = ", ".join(corpus.source.splitlines())
-    licence = f", under {corpus.licence_name}" if corpus.licence_name else ""
+    name = named(corpus.licence_name)
+    licence = f", under {name}" if name else ""
     read = f", read from {source}" if source else ""
     return f"Text of {corpus.name} in the language {corpus.language!r}{read}{licence}."
 

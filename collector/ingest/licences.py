@@ -45,6 +45,11 @@ def licence_address(name: str) -> str:
         ) from None
 
 
+def named(licence: str) -> str:
+    """Return a licence's name, blank where it is not known."""
+    return "" if licence == UNKNOWN else licence
+
+
 def default_licence(base_url: str, newest: datetime | None) -> str:
     """Return the licence of a dump of the wiki at `base_url` whose newest revision is `newest`."""
     host = urlsplit(base_url).hostname or ""

@@ -19,6 +19,7 @@ from annotation.release.records import records
 from annotation.release.tests.reference_readers import read_release
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer
+from collector.ingest.licences import UNKNOWN
 from collector.models import Collection
 from collector.protocols.revisions import revise
 from tasks.models import Question, Submission, UnitItem
@@ -162,6 +163,20 @@ def test_the_card_tells_files_counts_pay_and_licence(tmp_path: Path) -> None:
         "* Of 15 assignments handed in 0 were rejected and not paid.",
     ):
         assert piece in text
+
+
+def test_an_unknown_licence_is_called_none(tmp_path: Path) -> None:
+    collection = island()
+    collection.corpus.licence_name, collection.corpus.licence_url = UNKNOWN, ""
+    collection.corpus.save()
+    folder = release(collection, tmp_path)
+    card = (folder / "README.md").read_text()
+    assert "\nlicense: unknown\n" in card
+    assert "The corpus names no licence: ask its owner before you pass this on." in card
+    for name in ("README.md", "LICENSE", "croissant.json"):
+        assert "under unknown" not in (folder / name).read_text(), name
+        assert "licence: unknown" not in (folder / name).read_text(), name
+    assert "under a licence that the corpus does not name" in (folder / "LICENSE").read_text()
 
 
 def test_a_corpus_of_several_files_is_named_on_one_line(tmp_path: Path) -> None:
