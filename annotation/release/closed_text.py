@@ -5,8 +5,9 @@ Questions, and answers in their writers' own words, are the workers' and stay.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from annotation.release.records_schema import (
@@ -26,6 +27,9 @@ NOTE = (
 )
 # What a seed's payload tells of its document in no word of it: its id and what kind it is.
 TOLD = ("document_id", "kind")
+# How marks name what is read beside documents of their own title.
+PLACES = ("main", "question", "section")
+Names = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class WithoutText:
                 **seed,
                 "payload": {name: value for name, value in seed["payload"].items() if name in TOLD},
                 "passages": [_passage(passage) for passage in seed["passages"]],
-                "questions": [_question(question) for question in seed["questions"]],
+                "questions": [_question(question, seed) for question in seed["questions"]],
             }
             for seed in self.seeds
         )
@@ -73,14 +77,19 @@ def _passage(passage: PassageRecord) -> PassageRecord:
     return told
 
 
-def _question(question: QuestionRecord) -> QuestionRecord:
+def _question(question: QuestionRecord, seed: SeedRecord) -> QuestionRecord:
+    passages = [*seed["passages"], *chain(*question.get("contexts", {}).values())]
+    ids = {one["title"]: one["document"] for one in passages if "document" in one}
+    # Not titles: the names of what is read, and the numbers of the passages.
+    kept = {name: name for name in (*PLACES, *map(str, range(len(passages))), *ids.values())}
+    names = kept | ids
     told: QuestionRecord = {
         **question,
-        "payload": _unmarked(_without_import(question["payload"])),
-        "votes": [_vote(vote) for vote in question["votes"]],
+        "payload": _told(question["payload"], names),
+        "votes": [_vote(vote, names) for vote in question["votes"]],
     }
     if "correction" in question:
-        told["correction"] = _vote(question["correction"])
+        told["correction"] = _vote(question["correction"], names)
     if "contexts" in question:
         told["contexts"] = {
             name: [_passage(passage) for passage in passages]
@@ -89,19 +98,33 @@ def _question(question: QuestionRecord) -> QuestionRecord:
     return told
 
 
-def _vote(vote: VoteRecord) -> VoteRecord:
-    return {**vote, "payload": _unmarked(_without_import(vote["payload"]))}
+def _vote(vote: VoteRecord, names: Names) -> VoteRecord:
+    return {**vote, "payload": _told(vote["payload"], names)}
 
 
-def _without_import(payload: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in payload.items() if name != IMPORTED}
+def _told(payload: dict[str, Any], names: Names) -> dict[str, Any]:
+    """Return a payload without what was imported, and without text or titles of documents."""
+    told = {name: _unmarked(value, names) for name, value in payload.items() if name != IMPORTED}
+    if isinstance(links := told.get("links"), list):
+        told["links"] = [_named(each, names) for each in links]
+    return told
 
 
-def _unmarked(value: Any) -> Any:
+def _unmarked(value: Any, names: Names) -> Any:
     """Return a payload in which what is marked is told by its place alone."""
     if isinstance(value, list):
-        return [_unmarked(each) for each in value]
+        return [_unmarked(each, names) for each in value]
     if isinstance(value, dict):
-        told = {name: _unmarked(each) for name, each in value.items()}
-        return {**told, "text": ""} if {"start", "end"} <= value.keys() else told
+        told = {name: _unmarked(each, names) for name, each in value.items()}
+        if not {"start", "end"} <= value.keys():
+            return told
+        # With its paragraph's number a document is named by its id.
+        if "document" in told and "paragraph" not in told:
+            told["document"] = _named(told["document"], names)
+        return {**told, "text": ""}
     return value
+
+
+def _named(title: Any, names: Names) -> Any:
+    """Return the id of the document of this title, a digest of the title where it is not known."""
+    return names.get(title) or text_digest(title) if isinstance(title, str) else title

@@ -11,9 +11,11 @@ import pytest
 from django.core.management import call_command
 from pyarrow import parquet
 
+from annotation.protocols.iirc.tests.island import island
 from annotation.protocols.squad.tests.conftest import publish_small
 from annotation.protocols.squad.tests.test_whole_way import run
-from annotation.release.closed_text import is_closed
+from annotation.release.closed_text import WithoutText, is_closed, text_digest
+from annotation.release.records import records
 from collector.ingest.licences import CLOSED
 from collector.models import Corpus, Document, Paragraph
 from tests.page_workers import Person, look
@@ -83,6 +85,23 @@ def test_no_word_of_them_is_released_and_every_mark_is_found_again(
     private = out.with_name("out-private")
     assert "zq" in (private / "train-v2.0.json").read_text()
     assert private.stat().st_mode & 0o077 == 0
+
+
+def test_titles_of_documents_are_told_by_ids_or_digests() -> None:
+    collection = island()
+    (seed,) = [seed for seed in records(collection) if seed["fold"] == "train"]
+    seed["passages"][0] |= {"title": "Port Ellan", "document": "doc-0"}
+    (told,) = WithoutText([seed])
+    asked, other = told["questions"][0], told["questions"][1]
+    island_digest = text_digest("The island")
+    assert asked["payload"]["links"] == [island_digest]
+    marks = asked["votes"][0]["payload"]["context"]
+    assert [(mark["document"], mark["text"]) for mark in marks] == [
+        ("main", ""),
+        (island_digest, ""),
+    ]
+    assert other["payload"]["links"] == ["doc-0"]
+    assert other["votes"][0]["payload"]["context"][0]["document"] == "doc-0"
 
 
 @pytest.mark.parametrize("written", ["closed", "Closed", " CLOSED "])
