@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from common.command_line import MANAGE, run_command
 
-# Of a collection they change nothing, not even when it is looked at next.
-LEAVE_ALONE = frozenset({"rehearse"})
+# Of a collection they change nothing that the jobs need to be told of.
+LEAVE_ALONE = frozenset({"rehearse", "doctor"})
 
 
 def have_jobs_look() -> None:

@@ -1,10 +1,16 @@
 """Celery jobs of this app: each looks for work that is due in the rows, and does it."""
 
+from collections.abc import Callable, Sized
+from datetime import datetime
+from typing import Any
+
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.baselines import training_jobs
 from annotation.decisions.verdicts import decide_collection
+from annotation.models import BaselineRun, CrossValidation, Rehearsal, ReleaseOrder
 from annotation.readers.human_performance import sample_questions
 from annotation.rehearsal.orders import rehearsals_due
 from annotation.rehearsal.orders import rehearse as rehearse_alone
@@ -13,8 +19,9 @@ from annotation.splits.difficulty.runs import runs_to_sum_up, sum_up
 from annotation.splits.difficulty.training import fail_exhausted, folds_to_train, train_alone
 from collector.celery import app
 from collector.ingest.documents.uploads import read_upload, uploads_to_read
-from collector.models import Collection, CollectionState
+from collector.models import Collection, CollectionState, DocumentUpload
 from collector.serving import liveness
+from common.prepared_sql import PreparedQuery
 from tasks.lifecycle import due_work
 from tasks.lifecycle.maintenance import maintain_alone
 
@@ -46,19 +53,46 @@ def decide(collection: Collection) -> int:
     return decided
 
 
+# What finds the rows that are due, by what they are.
+KINDS_OF_JOBS: dict[str, Callable[[datetime], Sized]] = {
+    "collection": due_work.due,
+    "release": orders_to_fulfil,
+    "upload": uploads_to_read,
+    "fold": folds_to_train,
+    "cross-validation": runs_to_sum_up,
+    "baseline": training_jobs.baselines_to_train,
+    "rehearsal": rehearsals_due,
+}
+
+
+def _anything(
+    now: datetime, latest_collecting: datetime, latest_at_rest: datetime
+) -> QuerySet[Any, Any]:
+    """Return what finds a collection that is due, or anything that was asked for and is not over.
+
+    Whether somebody is at that, its job sees.
+    """
+    collections = due_work.due_rows(now, latest_collecting, latest_at_rest)
+    asked_for = (ReleaseOrder, DocumentUpload, CrossValidation, BaselineRun, Rehearsal)
+    others = [model.objects.filter(state__in=model.GOING_ON) for model in asked_for]
+    found = [rows.order_by().values_list("pk") for rows in (collections, *others)]
+    return found[0].union(*found[1:], all=True)[:1]
+
+
+# The clock asks it every two seconds, day and night.
+ANYTHING = PreparedQuery(
+    _anything, now=datetime, latest_collecting=datetime, latest_at_rest=datetime
+)
+
+
 def has_due_work() -> bool:
-    """Return whether a collection, a release, an upload, a reader or a rehearsal is due."""
+    """Return whether a collection, a release, an upload, a reader or a rehearsal may be due."""
     now = timezone.now()
-    kinds = (
-        due_work.due,
-        orders_to_fulfil,
-        uploads_to_read,
-        folds_to_train,
-        runs_to_sum_up,
-        training_jobs.baselines_to_train,
-        rehearsals_due,
+    latest_collecting, latest_at_rest = due_work.latest(now)
+    found = ANYTHING.first(
+        now=now, latest_collecting=latest_collecting, latest_at_rest=latest_at_rest
     )
-    return any(find(now) for find in kinds)
+    return found is not None
 
 
 @app.task

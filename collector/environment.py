@@ -9,16 +9,15 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from collector.serving.port_file import served_port
 from common.environment import (
     DatabaseAddress,
+    LogFormat,
     MailSender,
     MailServerAddress,
+    Secret,
     database,
     given,
     read_environment,
     split,
 )
-
-# Of a key that signs tokens: shorter or plainer ones are tried out.
-SHORTEST_SECRET, FEWEST_CHARACTERS = 32, 8
 
 
 class Environment(BaseModel):
@@ -60,11 +59,19 @@ class Environment(BaseModel):
         False, description="a front server sets X-Forwarded-For and X-Forwarded-Proto itself"
     )
     COLLECTOR_HOME: str = Field("var", description="folder for databases, keys and stored files")
-    COLLECTOR_SECRET_KEY: str = Field("", description="signs tokens; empty: made and kept in home")
+    COLLECTOR_SECRET_KEY: Secret = Field(
+        "", description="signs tokens; empty: made and kept in home"
+    )
     COLLECTOR_DATA: str = Field("", description="folder of real data that tests read")
     COLLECTOR_PROTOCOLS: str = Field("", description="extra folders of protocols, split by ':'")
     COLLECTOR_HASHED_STATIC: bool = Field(
         False, description="style and scripts are collected, and named after what is in them"
+    )
+    COLLECTOR_LOG_FORMAT: LogFormat = Field(
+        "text", description="json: a line of JSON for each step, to follow one piece of work by"
+    )
+    COLLECTOR_METRICS_TOKEN: Secret = Field(
+        "", description="lets whoever sends it read /metrics; empty: nobody, and nothing is counted"
     )
     PORT: int = Field(8000, ge=1, le=65535, description="the port to listen on")
 
@@ -80,16 +87,6 @@ class Environment(BaseModel):
     def _broker(cls, value: str) -> str:
         if value and not split(value).scheme:
             raise ValueError(f"{value!r} must be an address such as redis://HOST:6379/0")
-        return value
-
-    @field_validator("COLLECTOR_SECRET_KEY")
-    @classmethod
-    def _secret(cls, value: str) -> str:
-        if value and (len(value) < SHORTEST_SECRET or len(set(value)) < FEWEST_CHARACTERS):
-            raise ValueError(
-                f"it can be guessed: write {SHORTEST_SECRET} random characters or more, such as "
-                "`openssl rand -base64 48` prints, or leave it out, and one is made"
-            )
         return value
 
     @field_validator("COLLECTOR_PROTOCOLS")

@@ -9,6 +9,7 @@ from csp.constants import NONE, SELF
 
 from collector.environment import read
 from common.environment import WrongEnvironment, key_in, mail_server
+from common.metric_files import count_together
 from common.outages import logging_settings
 from common.safe_files import private_databases, private_folder
 
@@ -48,6 +49,8 @@ if EMBEDDED:
     HOST_URLCONFS[MARKETPLACE_HOST] = "marketplace.urls"
 ALLOWED_HOSTS = list(HOST_URLCONFS)
 ROOT_URLCONF = "collector.urls"
+# Whose pages need no session, no account and no cookie.
+WORKER_URLS = "tasks.pages.urls"
 # On a laptop the requester's pages open without a password, on localhost alone.
 PASSWORDLESS_SIGN_IN = EMBEDDED and COLLECTOR_HOST == "localhost"
 MARKETPLACE_OPEN_SIGN_IN = PASSWORDLESS_SIGN_IN
@@ -79,10 +82,14 @@ if EMBEDDED:
 # The longest that a request may bring: predictions for a report, as a file.
 LONGEST_BODY_BYTES = 101_000_000
 MIDDLEWARE = [
+    "common.metrics.RequestTimes",
+    "common.trace.RequestTrace",
     "collector.serving.hosts.HostMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "collector.serving.content_policy.PolicyMiddleware",
+    # What is above is for every page; what is below, for those that somebody signs in to.
+    "collector.serving.worker_pages.WorkerPagesMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -153,17 +160,9 @@ PROTOCOL_FOLDERS = [
     *(Path(folder) for folder in ENVIRONMENT.COLLECTOR_PROTOCOLS.split(":") if folder),
 ]
 
-# Carries "look now" between processes and nothing else: rows are the truth.
-CHANNEL_LAYERS: dict[str, dict[str, object]] = {
-    "default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}
-}
-if ENVIRONMENT.REDIS_URL:
-    CHANNEL_LAYERS = {
-        "default": {
-            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-            "CONFIG": {"hosts": [ENVIRONMENT.REDIS_URL], "prefix": "collector"},
-        }
-    }
+# Carries "look now" between processes, without it there is one: rows are the truth.
+REDIS_URL = ENVIRONMENT.REDIS_URL
+if REDIS_URL:
     CACHES = {
         "default": {
             "BACKEND": "collector.serving.fallback_cache.FallbackCache",
@@ -172,10 +171,21 @@ if ENVIRONMENT.REDIS_URL:
     }
 
 CELERY_BROKER_URL = ENVIRONMENT.CELERY_BROKER_URL or ENVIRONMENT.REDIS_URL or "memory://localhost/"
-# The in-memory transport sleeps a whole second between looks unless told otherwise.
-CELERY_BROKER_TRANSPORT_OPTIONS = (
-    {"polling_interval": 0.1} if CELERY_BROKER_URL.startswith("memory:") else {}
-)
+# A Redis that is stopped takes what it is told and never answers; who sends a job and cannot, knows
+# what to do instead.
+REDIS_OPTIONS = {
+    "socket_timeout": 3.0,
+    "socket_connect_timeout": 3.0,
+    "max_retries": 0,
+    # A worker waits for its next job a second at a time. A connection of which the other end is
+    # gone without a word is made again once the answer is late by one to two of these: five
+    # seconds in all, where Kombu's own 25 would be 51.
+    "health_check_interval": 2.0,
+}
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, float] = {
+    "redis": REDIS_OPTIONS,
+    "rediss": REDIS_OPTIONS,
+}.get(CELERY_BROKER_URL.partition(":")[0], {})
 CELERY_TASK_IGNORE_RESULT = True
 # A job that is lost is due again at the next look, since rows say what is to do. One that the queue
 # was still to be told of when it went away would end its whole worker: none is taken up before
@@ -190,7 +200,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 POLL_SECONDS = 2.0
 # Somebody waits for a partner, or for one who may have left; a queue of their own lets a worker
 # look after them while others wait for a marketplace.
-DIALOG_POLL_SECONDS = 1.0
+DIALOG_POLL_SECONDS = 0.8
 # Training a reader takes minutes, and nobody waits behind it.
 CELERY_TASK_ROUTES = {
     "tasks.jobs.look_after_dialogs": {"queue": "dialogs"},
@@ -211,10 +221,16 @@ JOB_HAS_WORK = {
     "dialogs": "tasks.jobs.has_open_dialogs",
 }
 
-REST_FRAMEWORK = {
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_AUTHENTICATION_CLASSES": [],
-    "UNAUTHENTICATED_USER": None,
-}
-LOGGING = logging_settings(str(HOME), ENVIRONMENT.REDIS_URL, MTURK_ENDPOINT_URL)
+# Who may read them; without a token nothing is counted. Where there is more than one process, all
+# of them count together.
+COLLECTOR_METRICS_TOKEN = ENVIRONMENT.COLLECTOR_METRICS_TOKEN
+COLLECTOR_ROW_METRICS = ("tasks.row_metrics.METRICS", "annotation.row_metrics.METRICS")
+# What `doctor` looks at.
+CHECKUPS = ["tasks.lifecycle.checkup.CHECKS", "annotation.checkup.CHECKS"]
+if EMBEDDED:
+    CHECKUPS.append("marketplace.checkup.CHECKS")
+    MARKETPLACE_METRICS_TOKEN = COLLECTOR_METRICS_TOKEN
+elif COLLECTOR_METRICS_TOKEN:
+    count_together(HOME / "metrics")
+LOG_FORMAT = ENVIRONMENT.COLLECTOR_LOG_FORMAT
+LOGGING = logging_settings(str(HOME), ENVIRONMENT.REDIS_URL, MTURK_ENDPOINT_URL, LOG_FORMAT)

@@ -1,12 +1,15 @@
 """Answers pages for an ASGI server: a body is awaited before its page takes a thread.
 
-Whoever sends slowly, or nothing at all, holds a connection and nothing else.
+Whoever sends slowly, or nothing at all, holds a connection and nothing else. Whoever waits for a
+database that has stopped is told so.
 """
 
 import asyncio
 import io
+import logging
 import math
 import tempfile
+import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,13 +22,18 @@ from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.handlers.base import BaseHandler
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.urls import set_script_prefix
+from django.urls import get_resolver, set_script_prefix
 
+from common import outages
+
+log = logging.getLogger(__name__)
 # So many pages are made at once by a process: they wait for the database mostly, and each thread
 # keeps a connection of its own.
 THREADS = 4
 # Where pages of one process ask each other, all must never wait for one more.
 THREADS_OF_BOTH_SITES = 32
+# What takes longer may be a page whose database has stopped: that is looked into, once in a while.
+PATIENCE_SECONDS = 4.0
 # A body has so many seconds, and one more for each so many bytes of it that have come; the rule is
 # that of Apache's mod_reqtimeout.
 BODY_SECONDS, BYTES_A_SECOND = 20.0, 16_000
@@ -55,11 +63,18 @@ class PagesHandler(ASGIHandler):
     # An ordinary page is handed to the server in one piece.
     chunk_size = 2**20
 
-    def __init__(self, threads: int = THREADS) -> None:
-        """Make the pages; so many are made at once, the others wait in the order they came."""
+    def __init__(self, threads: int = THREADS, aside: str = "") -> None:
+        """Make the pages; so many are made at once, the others wait in the order they came.
+
+        aside: the path of a page that waits for no other one.
+        """
         BaseHandler.__init__(self)
         self.load_middleware()
+        self.aside = aside
         self._threads = ThreadPoolExecutor(threads, "page")
+        # All others may wait for a database that has stopped.
+        self._threads_aside = ThreadPoolExecutor(2, "page aside")
+        self._databases = _Databases()
         self._stored: dict[int, int] = {}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -71,9 +86,7 @@ class PagesHandler(ASGIHandler):
         except _Refused as refused:
             await self.send_response(refused.response, send)
             return
-        response = await asyncio.get_running_loop().run_in_executor(
-            self._threads, self._answer, scope, body
-        )
+        response = await self._made(scope, body)
         if isinstance(response, StreamingHttpResponse):
             await self._stream(response, send)
         else:
@@ -129,6 +142,43 @@ class PagesHandler(ASGIHandler):
         self._stored.pop(id(body), None)
         body.close()
 
+    async def _made(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
+        """Return the response, or one that says that the database has stopped.
+
+        What was asked of the database is done when it goes on, but nobody waits for it.
+        """
+        threads = self._threads_aside if scope["path"] == self.aside else self._threads
+        job = threads.submit(self._answer, scope, body)
+        page = asyncio.wrap_future(job)
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                return await asyncio.shield(page)
+        except TimeoutError:
+            pass
+        while not page.done():
+            if await asyncio.wrap_future(self._threads_aside.submit(self._databases.are_lost)):
+                sent = _copy(body)
+                page.cancel()
+                if job.cancelled():
+                    self._drop(body)
+                return await asyncio.wrap_future(
+                    self._threads_aside.submit(self._excuse, scope, sent)
+                )
+            await asyncio.wait({page}, timeout=PATIENCE_SECONDS)
+        return page.result()
+
+    def _excuse(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
+        """Return the site's page for a moment without a database."""
+        set_script_prefix(get_script_prefix(scope))
+        request, refusal = self.create_request(scope, body)
+        if request is None:
+            return refusal or HttpResponse(status=400)
+        try:
+            raise outages.DatabaseLost
+        except outages.DatabaseLost:
+            response: HttpResponseBase = get_resolver().resolve_error_handler(500)(request)
+        return response
+
     def _answer(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
         """Return the response, made in this thread, which closes it unless it streams."""
         set_script_prefix(get_script_prefix(scope))
@@ -156,6 +206,35 @@ class PagesHandler(ASGIHandler):
             await self.send_response(response, send)
         finally:
             await asyncio.to_thread(response.close)
+
+
+class _Databases:
+    """Whether the databases have stopped, as was seen lately."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._looked_at, self._lost = -math.inf, False
+
+    def are_lost(self) -> bool:
+        """Return whether one of them lets nobody in."""
+        with self._lock:
+            if time.monotonic() - self._looked_at > PATIENCE_SECONDS:
+                self._lost = self._look()
+                self._looked_at = time.monotonic()
+            return self._lost
+
+    def _look(self) -> bool:
+        try:
+            outages.ask_databases()
+        except Exception as error:
+            log.error("Pages wait for a database: %r", error)
+            return outages.missing(error) is not None
+        return False
+
+
+def _copy(body: IO[bytes]) -> IO[bytes]:
+    """Return what a form has sent, for the page that answers in place of another; long ones not."""
+    return io.BytesIO(body.getvalue() if isinstance(body, io.BytesIO) and not body.closed else b"")
 
 
 async def _from_threads(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:

@@ -6,14 +6,21 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ValidationError
 
+# Of a secret: shorter or plainer ones are tried out.
+SHORTEST_SECRET, FEWEST_CHARACTERS = 32, 8
 SMTP_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 # What the library says in words of its own, by the kind of problem.
-WANTED = {"bool_parsing": "yes or no", "int_parsing": "a whole number", "float_parsing": "a number"}
+WANTED = {
+    "literal_error": "text or json",
+    "bool_parsing": "yes or no",
+    "int_parsing": "a whole number",
+    "float_parsing": "a number",
+}
 Settings = TypeVar("Settings", bound=BaseModel)
 
 
@@ -80,9 +87,10 @@ def database(url: str) -> dict[str, Any]:
             "TEST": {"NAME": f"{name}.test-{os.getpid()}"},
         }
     if parts.scheme in ("postgres", "postgresql"):
-        options = dict(parse_qsl(parts.query))
+        # Nobody waits longer for a server that has stopped.
+        options = {"connect_timeout": "3"} | dict(parse_qsl(parts.query))
         return {
-            "ENGINE": "django.db.backends.postgresql",
+            "ENGINE": "common.postgresql",
             "NAME": name,
             "USER": unquote(parts.username or ""),
             "PASSWORD": unquote(parts.password or ""),
@@ -147,7 +155,18 @@ def _sender(value: str) -> str:
     return value
 
 
+def _secret(value: str) -> str:
+    if value and (len(value) < SHORTEST_SECRET or len(set(value)) < FEWEST_CHARACTERS):
+        raise ValueError(
+            f"it can be guessed: write {SHORTEST_SECRET} random characters or more, such as "
+            "`openssl rand -base64 48` prints, or leave it out"
+        )
+    return value
+
+
 # What a variable may hold; empty is allowed and means that it is not set.
 DatabaseAddress = Annotated[str, AfterValidator(_database_address)]
+LogFormat = Literal["text", "json"]
+Secret = Annotated[str, AfterValidator(_secret)]
 MailServerAddress = Annotated[str, AfterValidator(_mail_server_address)]
 MailSender = Annotated[str, AfterValidator(_sender)]

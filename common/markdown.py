@@ -14,6 +14,9 @@ def html_of(text: str, *, lowered: int = 0) -> str:
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + lowered)}"
+        # Our pages allow no styles in their elements; a class says which columns are of numbers.
+        if token.attrs.pop("style", "") == "text-align:right":
+            token.attrSet("class", "n")
     return str(_reader.renderer.render(tokens, _reader.options, {}))
 
 

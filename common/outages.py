@@ -21,9 +21,13 @@ from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 
+from common.trace import JSON, TEXT
+
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 10.0
 # It is over when the service answers, and nothing has failed for so long.
 QUIET_SECONDS = 5.0
+# What fails again within so long was never over: the next time it must be quiet for twice as long.
+RELAPSE_SECONDS, LONGEST_QUIET_SECONDS = 30.0, 60.0
 PROBE_SECONDS = 5
 # PostgreSQL's classes of what no retry of the statement mends: connections, resources, operators.
 AWAY = ("08", "53", "57P")
@@ -32,14 +36,13 @@ FULL = re.compile(r"disk is full|disk I/O error|No space left|unable to open dat
 WORDS = {
     "celery": "queue",
     "kombu": "queue",
-    "channels_redis": "queue",
 }
 LOST = re.compile(r"[Cc]onnect|Error while reading|Timeout|timed out|broker|Message Error")
 
 log = logging.getLogger(__name__)
 STATUS = 503
 # Everybody waits for the same service: they do not come back all at once.
-SOONEST_SECONDS, LATEST_SECONDS = 5, 15
+SOONEST_SECONDS, LATEST_SECONDS = 2, 5
 FORM = "application/x-www-form-urlencoded"
 UNREAD = (SuspiciousOperation, MultiPartParserError, UnreadablePostError)
 
@@ -51,7 +54,8 @@ class Outage:
 
     def __init__(self, name: str, probe: Callable[[], None]) -> None:
         self.name, self.probe = name, probe
-        self._failed_at, self._count = 0.0, 0
+        self._failed_at, self._over_at, self._count = 0.0, -RELAPSE_SECONDS, 0
+        self._quiet_seconds = QUIET_SECONDS
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
@@ -61,6 +65,9 @@ class Outage:
             self._failed_at, self._count = time.monotonic(), self._count + 1
             if self._thread is not None and self._thread.is_alive():
                 return
+            relapsed = self._failed_at - self._over_at < RELAPSE_SECONDS
+            quiet = 2 * self._quiet_seconds if relapsed else QUIET_SECONDS
+            self._quiet_seconds = min(quiet, LONGEST_QUIET_SECONDS)
             self._thread = threading.Thread(target=self._wait, name="outage", daemon=True)
             self._thread.start()
         # What our own errors say is the sentence already.
@@ -79,14 +86,21 @@ class Outage:
             except Exception:
                 continue
             with self._lock:
-                if time.monotonic() - self._failed_at < QUIET_SECONDS:
+                if time.monotonic() - self._failed_at < self._quiet_seconds:
                     continue
+                self._over_at = time.monotonic()
                 count, self._count, self._thread = self._count, 0, None
             away = time.monotonic() - began
             log.error(
                 "The %s answers again after %.0f s; %d times it was missed.", self.name, away, count
             )
             return
+
+
+class DatabaseLost(Exception):
+    """A database has stopped amid a question, so that no driver says so."""
+
+    missing_service = "database"
 
 
 class OncePerOutage(logging.Filter):
@@ -96,9 +110,9 @@ class OncePerOutage(logging.Filter):
         """Watch every database of the settings, the disk `home` is on, Redis, the marketplace."""
         super().__init__()
         self.outages = {
-            "database": Outage("database", _ask_databases),
+            "database": Outage("database", ask_databases),
             "disk": Outage(f"disk of {home}", lambda: _write(home)),
-            "queue": Outage("queue (Redis)", lambda: _ask_redis(redis_url)),
+            "queue": Outage("queue (Redis)", lambda: ask_redis(redis_url)),
             "marketplace": Outage("marketplace", lambda: _ask_site(market_url)),
         }
 
@@ -114,8 +128,13 @@ class OncePerOutage(logging.Filter):
         return False
 
 
-def logging_settings(home: str, redis_url: str = "", market_url: str = "") -> dict[str, Any]:
-    """Return Django's LOGGING: to the console, what matters, and of an outage two lines."""
+def logging_settings(
+    home: str, redis_url: str = "", market_url: str = "", log_format: str = TEXT
+) -> dict[str, Any]:
+    """Return Django's LOGGING: to the console, what matters, and of an outage two lines.
+
+    As JSON lines (`log_format`), each step too, with the ids to follow it by; see common/trace.py.
+    """
     once = {
         "()": "common.outages.OncePerOutage",
         "home": home,
@@ -126,12 +145,18 @@ def logging_settings(home: str, redis_url: str = "", market_url: str = "") -> di
         "version": 1,
         "disable_existing_loggers": False,
         "filters": {"outages": once, "secrets": {"()": "common.log_redaction.WithoutSecrets"}},
+        "formatters": {TEXT: {"format": "%(message)s"}, JSON: {"()": "common.trace.JsonLines"}},
         "handlers": {
-            "console": {"class": "logging.StreamHandler", "filters": ["outages", "secrets"]}
+            "console": {
+                "class": "logging.StreamHandler",
+                "filters": ["outages", "secrets"],
+                "formatter": log_format,
+            }
         },
         "root": {"handlers": ["console"], "level": "WARNING"},
         # What a visitor got wrong is told to them; the server in front keeps a log of requests.
         "loggers": {
+            "steps": {"level": "INFO" if log_format == JSON else "WARNING"},
             "django.request": {"level": "ERROR"},
             "django.security": {"level": "CRITICAL"},
         },
@@ -202,20 +227,27 @@ def _line(text: str) -> str:
     return " ".join(text.split())[:200]
 
 
-def _ask_databases() -> None:
+def ask_databases() -> None:
+    """Connect to every database anew; raises what the driver does when one lets nobody in."""
     from django.db import connections
 
-    for connection in connections.all(initialized_only=True) or connections.all():
+    # A marketplace alone has none by the name that others go by.
+    named = [each for each in connections.all() if each.vendor != "unknown"]
+    for connection in named:
         connection.close()
         connection.ensure_connection()
         connection.close()
 
 
-def _ask_redis(url: str) -> None:
+def ask_redis(url: str, seconds: float = PROBE_SECONDS) -> None:
+    """Ask a Redis whether it is there; raises RedisError when it has not answered in this time."""
     import redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
 
+    patience = {"socket_timeout": seconds, "socket_connect_timeout": seconds}
     if url:
-        with redis.Redis.from_url(url, socket_timeout=PROBE_SECONDS) as server:
+        with redis.Redis.from_url(url, retry=Retry(NoBackoff(), 0), **patience) as server:
             server.ping()
 
 

@@ -1,12 +1,13 @@
 """SQL for what happens with every page, call and word a worker writes; everything else asks Django.
 
 Django builds a query anew each time, which takes several times as long as running it. What is here
-is built once per process, runs on the driver's own cursor, and works on PostgreSQL (psycopg2) and
-SQLite alike. A statement is written with `%s` or `%(name)s` for its values. There are four ways:
+is built once per process, planned once per connection (planned_statements.py), runs on the driver's
+own cursor, and works on PostgreSQL (psycopg2) and SQLite alike. A statement is written with `%s` or
+`%(name)s` for its values. There are four ways:
 
 * `PreparedQuery`: a `values_list` queryset that Django turns into SQL once.
 * `JoinedQuery`: a join by hand whose rows become instances, as with `select_related`.
-* `insert`, `insert_all`: new rows, with or without instances of them.
+* `insert`, `insert_all`, `update`: new rows, with or without instances of them, and changed ones.
 * `execute`, `change`: any other statement, for the rows it returns or the number it changed.
 
 The database is the one that the router names for a model; where no model is given, `using` is.
@@ -25,6 +26,8 @@ from django.db import DEFAULT_DB_ALIAS, connections, router
 from django.db.models import DateTimeField, Field, Model, QuerySet
 from django.db.models.base import ModelState
 from django.db.models.expressions import Col
+
+from common import planned_statements
 
 M = TypeVar("M", bound=Model)
 R = TypeVar("R")
@@ -52,6 +55,17 @@ def execute(sql: str, values: Values = (), using: str = DEFAULT_DB_ALIAS) -> lis
     return _run(sql, values, using, _fetched)
 
 
+def execute_both(
+    first: str, second: str, values: Values, using: str = DEFAULT_DB_ALIAS
+) -> list[Row]:
+    """Run two statements with the same values by one message; return the rows of the second.
+
+    They are one transaction where none is open; the second sees what others have committed until
+    the first was done. Only PostgreSQL knows this. Raises django.db.Error.
+    """
+    return _run(first, values, using, _fetched, second)
+
+
 def change(sql: str, /, using: str = DEFAULT_DB_ALIAS, **values: Any) -> int:
     """Run one statement with its %(named)s values and return how many rows it changed.
 
@@ -71,6 +85,14 @@ def insert(*new: Model) -> None:
         row._state.adding, row._state.db = False, _database(model)
 
 
+def update(row: Model) -> None:
+    """Write every column of a stored instance, by one statement; all of them must be loaded."""
+    model = type(row)
+    _, names = _columns(model)
+    values = [*(_stored(getattr(row, name)) for name in names), row.pk]
+    _run(_update(model), values, _database(model), _counted)
+
+
 def insert_all(
     model: type[Model], shared: dict[str, Any], own: Sequence[dict[str, Any]], *, unless: str = ""
 ) -> int:
@@ -84,6 +106,33 @@ def insert_all(
         return 0
     values = [[*shared.values(), *row.values()] for row in own]
     return len(_insert(model, ", ".join([*shared, *own[0]]), values, unless))
+
+
+def locking(tables: str, *, skip: bool = False, using: str = DEFAULT_DB_ALIAS) -> str:
+    """Return the end of a SELECT whose rows of these tables, by alias, stay locked.
+
+    skip: leave out rows that somebody else holds, instead of waiting for them. A transaction that
+    writes locks all of SQLite.
+    """
+    if not connections[using].features.has_select_for_update:
+        return ""
+    return f" FOR NO KEY UPDATE OF {tables}" + (" SKIP LOCKED" if skip else "")
+
+
+def given_rows(*columns: str, using: str = DEFAULT_DB_ALIAS) -> str:
+    """Return a SELECT of rows that are passed as lists, one for each column: "name type".
+
+    The values of the statement hold each list by its column's name.
+    """
+    names = [column.split()[0] for column in columns]
+    if connections[using].vendor == "postgresql":
+        lists = ", ".join("%({})s::{}[]".format(*column.split()) for column in columns)
+        return f"SELECT * FROM unnest({lists}) AS given ({', '.join(names)})"
+    first, *others = names
+    further = "".join(
+        f", json_extract(%({name})s, '$[' || given.key || ']') AS {name}" for name in others
+    )
+    return f"SELECT given.value AS {first}{further} FROM json_each(%({first})s) given"
 
 
 class PreparedQuery:
@@ -139,7 +188,9 @@ class PreparedQuery:
 class Table:
     """One table of a join: its model, the columns to read, and how it hangs on earlier ones.
 
+    names: of the columns, "*" for all.
     optional: there may be no such row; the instance is None then.
+    is_given: the rows are those that the WITH before the join calls by the alias.
     """
 
     alias: str
@@ -147,10 +198,13 @@ class Table:
     names: str
     on: str = ""
     optional: bool = False
+    is_given: bool = False
 
     @cached_property
     def fields(self) -> "list[Field[Any, Any]]":
         """Return the model's fields that are read, in the model's own order."""
+        if self.names == "*":
+            return list(self.model._meta.concrete_fields)
         wanted = self.names.split()
         found = [field for field in self.model._meta.concrete_fields if field.attname in wanted]
         assert len(found) == len(wanted), f"{self.model} lacks one of {wanted}"
@@ -159,7 +213,7 @@ class Table:
     @property
     def source(self) -> str:
         """Return the table's place in the FROM clause."""
-        table = f"{self.model._meta.db_table} {self.alias}"
+        table = self.alias if self.is_given else f"{self.model._meta.db_table} {self.alias}"
         if not self.on:
             return table
         return f"{'LEFT JOIN' if self.optional else 'JOIN'} {table} ON {self.on}"
@@ -170,12 +224,27 @@ class JoinedQuery:
 
     Columns that are not named are fetched when they are asked for. `plain` are columns that stay
     as the database gives them: JSON as text. `joined` are tables that only those come from.
+    `before` is a WITH, and what it defines.
+
+    lock: the tables whose rows stay locked until the transaction ends, by their aliases; with
+    `skip`, rows that somebody else holds are left out instead of waited for.
     """
 
-    def __init__(self, *tables: Table, plain: tuple[str, ...] = (), joined: str = "") -> None:
+    def __init__(
+        self,
+        *tables: Table,
+        plain: tuple[str, ...] = (),
+        joined: str = "",
+        before: str = "",
+        lock: str = "",
+        skip: bool = False,
+    ) -> None:
         self.tables = tables
         self.plain = plain
         self.joined = joined
+        self.before = before
+        self.lock = lock
+        self.skip = skip
 
     @cached_property
     def sql(self) -> str:
@@ -184,11 +253,16 @@ class JoinedQuery:
             f"{table.alias}.{field.column}" for table in self.tables for field in table.fields
         ] + [f"{name} AS plain_{number}" for number, name in enumerate(self.plain)]
         sources = " ".join(table.source for table in self.tables)
-        return f"SELECT {', '.join(columns)} FROM {sources} {self.joined}"
+        return f"{self.before} SELECT {', '.join(columns)} FROM {sources} {self.joined}"
 
     @cached_property
     def _using(self) -> str:
         return _database(self.tables[0].model)
+
+    @cached_property
+    def _locking(self) -> str:
+        """Return the statement's end."""
+        return locking(self.lock, skip=self.skip, using=self._using) if self.lock else ""
 
     @cached_property
     def _conversions(self) -> list[Converter]:
@@ -197,7 +271,7 @@ class JoinedQuery:
 
     def first(self, where: str, **values: Any) -> list[Any] | None:
         """Return the instances and the plain values of the first row, or None without one."""
-        found = execute(f"{self.sql} WHERE {where} LIMIT 1", values, self._using)
+        found = execute(f"{self.sql} WHERE {where} LIMIT 1{self._locking}", values, self._using)
         return list(self._instances(found[0], {})) if found else None
 
     def all(self, where: str, **values: Any) -> list[list[Any]]:
@@ -206,7 +280,7 @@ class JoinedQuery:
         A table's row that is the same in several lines is the same instance in all of them.
         """
         made: dict[tuple[str, Any], Any] = {}
-        found = execute(f"{self.sql} WHERE {where}", values, self._using)
+        found = execute(f"{self.sql} WHERE {where}{self._locking}", values, self._using)
         return [list(self._instances(row, made)) for row in found]
 
     @cached_property
@@ -252,8 +326,8 @@ def fields_of(model: Any, before: str = "") -> list[str]:
     return [before + field.attname for field in model._meta.concrete_fields]
 
 
-def _run(sql: str, values: Values, using: str, take: Callable[[Any], R]) -> R:
-    """Run one statement and return what `take` takes from its cursor.
+def _run(sql: str, values: Values, using: str, take: Callable[[Any], R], then: str = "") -> R:
+    """Run one statement, or two, and return what `take` takes from its cursor.
 
     Django's own cursor costs as much again as the statement: it is used only where somebody counts
     or refuses statements.
@@ -261,16 +335,16 @@ def _run(sql: str, values: Values, using: str, take: Callable[[Any], R]) -> R:
     connection = connections[using]
     if connection.queries_logged or connection.execute_wrappers:
         with connection.cursor() as watched:
-            watched.execute(sql, _all_adapted(connection, values))
+            watched.execute(f"{sql}; {then}" if then else sql, _all_adapted(connection, values))
             return take(watched)
     connection.close_if_health_check_failed()
     if connection.connection is None:
         connection.ensure_connection()
-    if connection.vendor == "sqlite":
-        sql, values = _in_sqlites_way(sql), _all_adapted(connection, values)
     with connection.wrap_database_errors:
+        if connection.vendor == "postgresql":
+            return take(planned_statements.run(connection.connection, sql, values, then))
         cursor = connection.connection.cursor()
-        cursor.execute(sql, values)
+        cursor.execute(_in_sqlites_way(sql), _all_adapted(connection, values))
         return take(cursor)
 
 
@@ -341,6 +415,13 @@ def _columns(model: type[Model]) -> tuple[str, list[str]]:
     return ", ".join(str(field.column) for field in fields), [field.attname for field in fields]
 
 
+@cache
+def _update(model: type[Model]) -> str:
+    columns, _ = _columns(model)
+    places = ", ".join(f"{column} = %s" for column in columns.split(", "))
+    return f"UPDATE {model._meta.db_table} SET {places} WHERE id = %s"
+
+
 def _insert(
     model: type[Model], columns: str, values: Sequence[Sequence[Any]], unless: str
 ) -> list[Row]:
@@ -367,7 +448,9 @@ def _all_adapted(connection: Any, values: Values) -> Values:
 
 
 def _adapted(connection: Any, value: Any) -> Any:
-    """Return a value as the database's driver takes it."""
+    """Return a value as the database's driver takes it; SQLite's knows no lists."""
     if isinstance(value, datetime):
         return connection.ops.adapt_datetimefield_value(value)
+    if isinstance(value, list) and connection.vendor == "sqlite":
+        return json.dumps(value)
     return value

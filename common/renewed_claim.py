@@ -14,8 +14,12 @@ log = logging.getLogger(__name__)
 def renewed(renew: Callable[[], object], seconds: float) -> Iterator[None]:
     """Call `renew` every so many seconds, in a thread of its own, while the block lasts.
 
-    A database that is away is logged and met again the next time.
+    A database that is away is logged and met again the next time. Within a transaction nothing is
+    renewed: nobody else sees the claim yet, and on SQLite its renewal would wait for our own end.
     """
+    if connection.in_atomic_block:
+        yield
+        return
     over = threading.Event()
 
     def keep() -> None:

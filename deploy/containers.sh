@@ -1,5 +1,6 @@
 #!/bin/sh
 # Runs docker compose on this folder's compose.yaml: deploy/containers.sh logs --follow
+# COMPOSE names another program that reads such files, such as podman-compose.
 set -eu
 cd "$(dirname "$0")/.."
 settings=deploy/.env
@@ -18,4 +19,4 @@ if [ ! -e "$settings" ]; then
   } >"$settings"
   echo "The addresses and the database's password are kept in $settings."
 fi
-exec docker compose --env-file "$settings" --file deploy/compose.yaml "$@"
+exec ${COMPOSE:-docker compose} --env-file "$settings" --file deploy/compose.yaml "$@"

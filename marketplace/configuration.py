@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest
 
+from common.prepared_sql import PreparedQuery
 from marketplace.models import Setting
 
 CAP_KEPT_SECONDS = 5
@@ -19,6 +20,11 @@ _cap: list[float] = []
 FIVE_DAYS_SECONDS = 5 * 24 * 3600
 # The system's own requirements, by the names that the host's choices are kept under.
 SYSTEM_REQUIREMENTS = ("locale", "adult", "n_approved", "percent_approved", "masters")
+
+
+SETTING = PreparedQuery(
+    lambda name: Setting.objects.filter(name=name).values_list("value"), name=str
+)
 
 
 class SystemPolicy(StrEnum):
@@ -40,8 +46,8 @@ DEFAULT_POLICIES = {
 
 def setting(name: str, default: Any) -> Any:
     """Return what the host chose at the desk under this name, or the default."""
-    value = Setting.objects.filter(name=name).values_list("value", flat=True).first()
-    return default if value is None else value
+    row = SETTING.first(name=name)
+    return default if row is None or row[0] is None else row[0]
 
 
 def choose(name: str, value: Any, now: datetime) -> None:

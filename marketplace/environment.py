@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from common.environment import DatabaseAddress, MailSender, MailServerAddress
+from common.environment import DatabaseAddress, LogFormat, MailSender, MailServerAddress, Secret
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -30,6 +30,8 @@ class Environment(BaseModel):
     MARKETPLACE_CALLS_PER_SECOND: float = Field(0, ge=0)
     MARKETPLACE_DELIVER_EVENTS: bool = True
     MARKETPLACE_PRIVATE_WEBHOOKS: bool = False
+    MARKETPLACE_LOG_FORMAT: LogFormat = "text"
+    MARKETPLACE_METRICS_TOKEN: Secret = ""
     MARKETPLACE_PAYMENT_TERMS: str = ""
     MARKETPLACE_CURRENCY_SYMBOL: str | None = None
     MARKETPLACE_AUTO_APPROVAL_CAP: int | None = Field(None, ge=0)

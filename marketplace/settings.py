@@ -12,6 +12,7 @@ from common.environment import (
     mail_server,
     read_environment,
 )
+from common.metric_files import count_together
 from common.outages import logging_settings
 from common.safe_files import private_databases, private_folder
 from marketplace.environment import Environment
@@ -65,14 +66,14 @@ DATABASES: dict[str, dict[str, Any]] = {
         ENVIRONMENT.MARKETPLACE_DATABASE_URL or f"sqlite:///{DATA_DIR / 'marketplace.sqlite3'}"
     ),
 }
-# A call takes hardly longer than the question whether the database is there.
-DATABASES["marketplace"]["CONN_HEALTH_CHECKS"] = False
 DATABASES["marketplace"].setdefault("TEST", {})["DEPENDENCIES"] = []
 private_databases(DATABASES)
 DATABASE_ROUTERS = ["marketplace.router.MarketplaceRouter"]
 
 INSTALLED_APPS = ["django.contrib.staticfiles", "common", "marketplace"]
 MIDDLEWARE = [
+    "common.metrics.RequestTimes",
+    "common.trace.RequestTrace",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -94,4 +95,7 @@ if ENVIRONMENT.MARKETPLACE_HASHED_STATIC:
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
-LOGGING = logging_settings(str(DATA_DIR))
+if ENVIRONMENT.MARKETPLACE_METRICS_TOKEN:
+    count_together(DATA_DIR / "metrics")
+LOG_FORMAT = ENVIRONMENT.MARKETPLACE_LOG_FORMAT
+LOGGING = logging_settings(str(DATA_DIR), log_format=LOG_FORMAT)

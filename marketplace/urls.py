@@ -2,6 +2,7 @@
 
 from django.urls import include, path, re_path, register_converter
 
+from marketplace.metrics import metrics
 from marketplace.site.assignments import question_pages, submission, work
 from marketplace.site.hits import available, old_links, previews
 from marketplace.site.profile import (
@@ -42,6 +43,7 @@ register_converter(WordConverter, "word")
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("metrics", metrics, name="metrics"),
     path("sign-in/", sign_in.sign_in, name="sign-in"),
     path("sign-out/", sign_in.sign_out, name="sign-out"),
     path("enter/<str:token>/", sign_in.enter, name="enter"),

@@ -7,9 +7,10 @@ from django.utils import timezone
 from collector.celery import app
 from collector.models import Collection
 from collector.serving import liveness
+from common.prepared_sql import PreparedQuery
 from tasks.dialog.dialog_maintenance import maintain_dialogs, stages_to_maintain
 from tasks.lifecycle import due_work
-from tasks.models import Worker
+from tasks.models import Ticket, TicketState, Worker
 from tasks.people import eligibility
 
 
@@ -22,9 +23,14 @@ def look_at_worker(worker_id: str, collection_id: int) -> None:
     due_work.wake(collection_id)
 
 
+OPEN_DIALOG = PreparedQuery(
+    lambda: Ticket.objects.exclude(state=TicketState.DONE).order_by().values_list("pk")[:1]
+)
+
+
 def has_open_dialogs() -> bool:
     """Return whether anybody waits or talks."""
-    return bool(stages_to_maintain())
+    return OPEN_DIALOG.first() is not None
 
 
 @app.task

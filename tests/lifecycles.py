@@ -10,6 +10,8 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -29,12 +31,13 @@ from common.actions import ActionError
 from marketplace import clock
 from marketplace.models import LedgerEntry
 from marketplace.models.money import LedgerKind
-from marketplace.people.account_opening import keys_of, open_requester
+from marketplace.people.account_opening import keys_of, open_requester, write_keys
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.visitor import Frame, Visitor
 from tasks.crowd import requester_api
 from tasks.dialog import dialog_maintenance, moves, pairing, presence, waiting_room
 from tasks.dialog.dialog_state import view_of
+from tasks.dialog.moves import Move
 from tasks.dialog.rules import Ending, Refused, Reply
 from tasks.dialog.sections import section_of
 from tasks.dialog.waiting_room import depart
@@ -57,12 +60,11 @@ from tasks.models import (
     TicketState,
 )
 from tasks.money import bonuses, rejections
-from tasks.pages import entry
 from tasks.people import qualifications
 from tests.page_workers import CONSENT, STATE, Person
 
-# How many paragraphs a seed has: two of a pair, a section of two with what comes before.
-PAGES = {"hotpotqa": 2, "quac": 3}
+# How many paragraphs a seed has: two of a pair or a set, a section of two with what comes before.
+PAGES = {"hotpotqa": 2, "quac": 3, "rag": 2}
 PAIR = {"type": "bridge", "form": "any", "set": "places"}
 
 
@@ -270,9 +272,9 @@ class Life:
         for _ in range(self.rng.randrange(14)):
             try:
                 student = view_of(dialog.student_ticket_id)
-                moves.ask(student, dialog.pk, uuid4(), "What came next?", now)
+                moves.make(student, Move(dialog.pk, uuid4(), "What came next?"), now)
                 teacher = view_of(dialog.teacher_ticket_id)
-                moves.answer(teacher, dialog.pk, uuid4(), reply, now)
+                moves.make(teacher, Move(dialog.pk, uuid4(), reply), now)
             except Refused:
                 return
         ending = self.rng.choice((Ending.ENDED, Ending.LEFT))
@@ -409,14 +411,12 @@ def whole_world(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Worl
     settings.MARKETPLACE_DELIVER_EVENTS = False
     settings.MTURK_ENDPOINT_URL = ENDPOINT
     settings.SUBMIT_ORIGINS = [ENDPOINT]
-    with clock.shifted():
+    with clock.shifted(), TemporaryDirectory() as folder:
         began = real() - clock.now()
         monkeypatch.setattr(timezone, "now", lambda: clock.now() + began)
         world = World()
-        keys = requester_api.Keys(
-            world.keys.access_key_id, world.keys.secret_access_key, world.keys.entry_secret
-        )
-        monkeypatch.setattr(requester_api, "read_keys", lambda path: keys)
-        monkeypatch.setattr(entry, "read_keys", lambda path: keys)
+        # A file of its own: pages keep the secret of the file that they have read.
+        settings.MTURK_KEYS_FILE = Path(folder, "requester.json")
+        write_keys(world.keys, settings.MTURK_KEYS_FILE)
         monkeypatch.setattr(requester_api, "_client", lambda *_: world.wire)
         yield world

@@ -1,5 +1,6 @@
 """What collections may be like, of every protocol: none costs more than was said."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from collector.models import Corpus
+from collector.retrieval.passages import build_passages
 from tasks.dialog.tests.making import make_sections
 from tasks.tests.making import make_corpus
 from tests.lifecycles import Life, World, whole_world
@@ -97,7 +99,30 @@ SQUAD = {
     "answer.items_per_hit": SMALL,
     "answer.redundancy.train": st.integers(0, 1),
 }
-PROTOCOLS = {"bookqa": BOOKQA, "iirc": IIRC, "hotpotqa": HOTPOTQA, "quac": QUAC, "squad": SQUAD}
+RAG = {
+    **_stage("natural"),
+    **_stage("question"),
+    **_stage("find"),
+    **_stage("reading"),
+    "natural.items_per_hit": SMALL,
+    "question.items_per_hit": SMALL,
+    "question.max_skips": st.integers(0, 2),
+    "question.max_skips_per_set": st.integers(1, 3),
+    "find.items_per_hit": SMALL,
+    "reading.items_per_hit": SMALL,
+}
+PROTOCOLS = {
+    "bookqa": BOOKQA,
+    "iirc": IIRC,
+    "hotpotqa": HOTPOTQA,
+    "quac": QUAC,
+    "rag": RAG,
+    "squad": SQUAD,
+}
+# Whose workers skip what they cannot write about.
+SKIPPING = ("hotpotqa", "rag")
+# The stages in which a seed has one writer, always.
+ONE_WRITER = {"hotpotqa": ["question"], "rag": ["question"]}
 FOLDS = {"hotpotqa": st.just(""), "iirc": st.sampled_from(["train", "dev", "test"])}
 
 
@@ -106,11 +131,12 @@ def plans(draw: Any) -> tuple[str, dict[str, Any], list[str], int]:
     """Draw a protocol, what is changed of its parameters, the folds of its seeds, and a seed."""
     protocol = draw(st.sampled_from(sorted(PROTOCOLS)))
     changed = draw(st.fixed_dictionaries({**FEES, **PROTOCOLS[protocol]}))
-    if protocol == "hotpotqa":
-        # One pair of a HIT at least is to be written about.
+    if protocol in SKIPPING:
+        # One pair or set of a HIT at least is to be written about.
         most = changed["question.items_per_hit"] - 1
         changed["question.max_skips"] = min(changed["question.max_skips"], most)
-        del changed["question.redundancy"]
+    for stage in ONE_WRITER.get(protocol, ()):
+        del changed[f"{stage}.redundancy"]
     fold = FOLDS.get(protocol, FOLDS["iirc"])
     folds = draw(st.lists(fold, min_size=1, max_size=5 if protocol != "quac" else 2))
     return protocol, changed, folds, draw(st.integers(0, 10**6))
@@ -122,7 +148,10 @@ def corpus_for(protocol: str) -> Corpus:
     found = Corpus.objects.filter(slug=slug).first()
     if found:
         return found
-    return make_sections(6, slug=slug) if protocol == "quac" else make_corpus(24, slug=slug)
+    made = make_sections(6, slug=slug) if protocol == "quac" else make_corpus(24, slug=slug)
+    if protocol == "rag":
+        build_passages(made)
+    return made
 
 
 def live(world: World, plan: tuple[str, dict[str, Any], list[str], int], n_steps: int) -> Life:
@@ -142,9 +171,13 @@ def live(world: World, plan: tuple[str, dict[str, Any], list[str], int], n_steps
 
 
 def check(
-    monkeypatch: pytest.MonkeyPatch, site: Any, *, examples: int, steps: int, start: int
+    monkeypatch: pytest.MonkeyPatch, site: Any, home: Path, *, examples: int, steps: int, start: int
 ) -> None:
-    """Live so many random collections; their parameters and people follow from `start` alone."""
+    """Live so many random collections; their parameters and people follow from `start` alone.
+
+    home: where what they search is kept.
+    """
+    site.HOME = home
 
     @seed(start)
     @settings(

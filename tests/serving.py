@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,12 @@ for line in sys.stdin:
 
 
 class Instance:
-    """One served Collector with its embedded marketplace; `call` works on its databases."""
+    """One served Collector with its embedded marketplace; `call` works on its databases.
+
+    `inside`: what is put before a command so that it runs on another host.
+    """
+
+    inside: Sequence[str] = ()
 
     def __init__(self, home: Path, port: int, settings: Mapping[str, str] | None = None) -> None:
         self.home = home
@@ -67,7 +72,7 @@ class Instance:
         """
         if self._helper is None:
             self._helper = process_groups.begin(
-                [sys.executable, "-c", HELPER],
+                [*self.inside, sys.executable, "-c", HELPER],
                 env=self.environment,
                 cwd=ROOT,
                 stdin=subprocess.PIPE,

@@ -20,7 +20,12 @@ UNITS = {path.stem: path for path in sorted((DEPLOY / "systemd").glob("*.service
 ISLAND = (DEPLOY.parent / "marketplace" / "settings.py").read_text("utf-8")
 READ = {*Environment.model_fields, *MarketplaceEnvironment.model_fields}
 # What a host may write into deploy/.env beside what is always set.
-CHOICES = {name for name, value in COMPOSE["x-market"].items() if f"${{{name}:-" in str(value)}
+CHOICES = {
+    name
+    for settings_of in (COMPOSE["x-market"], COMPOSE["x-program"]["environment"])
+    for name, value in settings_of.items()
+    if f"${{{name}:-" in str(value)
+}
 BY_PLAN = plan(
     {
         "DATABASE_URL": "postgres:///collector",
@@ -106,6 +111,29 @@ def test_a_host_in_containers_can_set_what_the_marketplace_reads() -> None:
     assert told - by_itself <= set(COMPOSE["x-market"])
 
 
+def test_one_container_builds_the_image_and_every_one_that_runs_it_is_walled_in() -> None:
+    assert [name for name, row in PROGRAMS.items() if "build" in row] == ["prepare"]
+    for row in PROGRAMS.values():
+        assert row["pull_policy"] == "never"
+        assert row["read_only"] is True
+        assert row["cap_drop"] == ["ALL"]
+        assert row["security_opt"] == ["no-new-privileges:true"]
+    assert "USER collector" in (DEPLOY / "Dockerfile").read_text("utf-8")
+
+
+def test_a_container_that_is_made_again_counts_on_where_the_one_before_it_ended() -> None:
+    # The files that are added up for /metrics are named after hosts.
+    named = {name: row.get("hostname") for name, row in PROGRAMS.items() if name != "prepare"}
+    assert named == {name: name for name in named}
+
+
+def test_the_image_of_readers_has_the_torch_that_make_installs() -> None:
+    named = re.compile(r"torch==[\d.]+")
+    dockerfile = (DEPLOY / "Dockerfile").read_text("utf-8")
+    makefile = (DEPLOY.parent / "Makefile").read_text("utf-8")
+    assert named.findall(dockerfile) == named.findall(makefile)
+
+
 def test_what_compose_asks_for_is_written_before_it_runs() -> None:
     asked = set(re.findall(r"\$\{(\w+):\?\}", (DEPLOY / "compose.yaml").read_text("utf-8")))
     script = (DEPLOY / "containers.sh").read_text("utf-8")
@@ -132,7 +160,7 @@ def test_the_front_server_lets_silent_connections_go_and_takes_what_the_sites_ta
 
 def test_volumes_and_services_that_are_named_are_there() -> None:
     named = {
-        volume.split(":")[0]
+        re.sub(r"\$\{\w+:-(\w+)\}", r"\1", volume).split(":")[0]
         for row in COMPOSE["services"].values()
         for volume in row.get("volumes", [])
     }

@@ -16,7 +16,6 @@ from marketplace.desk.users import close_user
 from marketplace.models import HIT, AccessKey, AuditEntry, DeskSession, DeskUser
 from marketplace.people.account_opening import open_requester
 from marketplace.tests.desk import DeskVisitor, desk_client
-from tasks.crowd.requester_api import Keys
 from tasks.tests.making import make_collection
 from tests.lifecycles import whole_world
 from tests.page_workers import run
@@ -28,8 +27,6 @@ pytestmark = pytest.mark.django_db(databases=["default", "marketplace"])
 def world(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Any]:
     settings.MARKETPLACE_OPEN_DESK = False
     with whole_world(monkeypatch, settings) as found:
-        keys = Keys(found.keys.access_key_id, "", found.keys.entry_secret)
-        monkeypatch.setattr("annotation.dashboard.marketplace_desk.read_keys", lambda path: keys)
         yield found
 
 

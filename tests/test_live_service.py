@@ -19,7 +19,7 @@ from tests import services
 from tests.serving import ROOT, SETTINGS
 
 START_SECONDS = 60
-NOTIFY = "from tasks.dialog.notifier import notify; notify([1, 2]); print('notified')"
+NOTIFY = "from tasks.dialog.hub import notify; notify([1, 2]); print('notified')"
 
 
 def settings(home: Path, port: int, redis: str) -> dict[str, str]:
@@ -97,7 +97,7 @@ def check_that_sockets_and_health_are_all(port: int) -> None:
 
 def test_a_ring_of_another_process_is_carried(tmp_path: Path) -> None:
     with services.redis() as redis, Redis.from_url(redis) as server, server.pubsub() as bell:
-        bell.psubscribe("*ticket.*")
+        bell.psubscribe("collector.dialogs.*")
         done = subprocess.run(
             [sys.executable, "-c", f"import django; django.setup(); {NOTIFY}"],
             env=settings(tmp_path, services.free_port(services.SERVED), redis),
@@ -106,8 +106,7 @@ def test_a_ring_of_another_process_is_carried(tmp_path: Path) -> None:
             text=True,
         )
         assert (done.stdout, done.stderr) == ("notified\n", "")
-        heard = [bell.get_message(timeout=10) for _ in range(3)]
-    assert [row["channel"].decode()[-8:] for row in heard if row and row["type"] == "pmessage"] == [
-        "ticket.1",
-        "ticket.2",
+        heard = [bell.get_message(timeout=10) for _ in range(2)]
+    assert [orjson.loads(row["data"]) for row in heard if row and row["type"] == "pmessage"] == [
+        [None, [1, 2]]
     ]

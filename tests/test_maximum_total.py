@@ -1,5 +1,6 @@
 """No collection costs more than its maximum total said, whatever its parameters and people."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,6 @@ pytestmark = [
 
 
 def test_no_collection_costs_more_than_was_said(
-    monkeypatch: pytest.MonkeyPatch, settings: Any
+    monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
 ) -> None:
-    check(monkeypatch, settings, examples=3, steps=6, start=12)
+    check(monkeypatch, settings, tmp_path, examples=3, steps=6, start=20)

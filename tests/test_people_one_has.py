@@ -4,6 +4,7 @@ The real marketplace is asked over its wire, inside this process.
 """
 
 from collections.abc import Iterator
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -17,13 +18,15 @@ from marketplace import clock
 from marketplace.models import HIT, HITType, QualificationType, WorkerProfile
 from marketplace.people.groups import add_members, make_group, remove_member
 from marketplace.tests.visitor import Visitor
-from tasks.crowd import requester_api
+from tasks.crowd import groups, requester_api
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import maintain
 from tasks.management.commands.simulate import Command
 from tasks.models import Grant, GrantState
 from tasks.people import eligibility, trusted
 from tasks.people.audience import audience_of
+from tasks.people.hits_up import groups_needed
+from tasks.simulation.crowd import Result
 from tasks.tests.making import make_collection
 from tests.lifecycles import whole_world
 from tests.page_workers import run
@@ -69,6 +72,10 @@ def titles(visitor: Visitor) -> set[str]:
     """Return the collection's stages of which the visitor is shown HITs."""
     page = visitor.get("/hits/").content.decode()
     return {kind.title for kind in HITType.objects.all() if f">{kind.title}<" in page}
+
+
+def is_away() -> None:
+    raise MarketplaceError("Nothing answers at the address.", permanent=False)
 
 
 def title(collection: Collection, stage: str) -> str:
@@ -126,6 +133,98 @@ def test_a_later_choice_is_a_dated_revision_for_what_is_posted_later(
     look(pilot)
     assert HIT.objects.exists()
     assert titles(ada) == set()
+
+
+def test_the_page_tells_whom_the_hits_that_are_up_were_posted_for(
+    rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group("Lab panel", Visitor("Ada"), Visitor("Grace"))
+    rita.post("/collections/pilot/people/groups/", {"group": ["Lab panel"]})
+    run("publish", "pilot")
+    n_up = HIT.objects.count()
+    rita.post("/collections/pilot/people/groups/", {"why": "Everybody may."})
+    page = rita.get("/collections/pilot/people/").content.decode()
+    assert f"{n_up} HITs that are up: members of Lab panel only." in page
+    assert "HITs posted from now on: everybody on the marketplace" in page
+    assert "Seen by everybody" not in page
+    up = audience_of(pilot)
+    test = next(one for one in up.stages if one.is_test)
+    assert (test.n_see, test.for_everybody) == (2, False)
+    pilot.refresh_from_db()
+    for left in ("", "question_qualification"):
+        options = {"name": "pilot", "replay": None, "protocol": "", "stage": left}
+        with pytest.raises(CommandError, match=r"Only members of Lab panel .* in no group"):
+            Command()._prepared(options)
+    with monkeypatch.context() as away:
+        away.setattr(groups, "listed", is_away)
+        page = rita.get("/collections/pilot/people/").content.decode()
+        assert "everybody</td>" not in page
+        assert "Seen by everybody" not in page
+    # What the page advises.
+    rita.post("/collections/pilot/pause/")
+    look(pilot)
+    assert not pilot.stages.filter(postings__state="live").exists()
+    run("publish", "pilot")
+    shown = audience_of(pilot)
+    assert shown.sentences()[0].startswith("Seen by everybody")
+    assert sum(each.number for each in shown.up or ()) == n_up
+    assert test.title in titles(Visitor("Mallory"))
+    Command()._prepared({**options, "stage": ""})
+
+
+def test_hits_posted_for_any_of_several_groups_name_them_all(
+    rita: Client, pilot: Collection
+) -> None:
+    group("Lab panel", Visitor("Ada"))
+    gone = group("Class A", Visitor("Grace"))
+    why = {"why": "As planned."}
+    rita.post("/collections/pilot/people/groups/", {"group": ["Lab panel", "Class A"]})
+    run("publish", "pilot")
+    assert groups_needed(pilot) == ("Class A", "Lab panel")
+    rita.post("/collections/pilot/people/groups/", {"group": ["Lab panel"], **why})
+    pilot.refresh_from_db()
+    assert "members of Class A or Lab panel only." in audience_of(pilot).sentences()[0]
+    by_title = {one.title: one.n_see for one in audience_of(pilot).stages}
+    # Of the other test none is up.
+    assert by_title[title(pilot, "question_qualification")] == 2
+    assert by_title[title(pilot, "answer_qualification")] == 1
+    rita.post("/collections/pilot/people/groups/", {"group": ["Class A", "Lab panel"], **why})
+    pilot.refresh_from_db()
+    assert not audience_of(pilot).is_changed
+    gone.deleted_at = clock.now()
+    gone.save()
+    assert groups_needed(pilot) == ("Lab panel", "a group that is gone")
+
+
+def test_simulate_says_why_hits_were_left_that_members_alone_see(
+    rita: Client, pilot: Collection
+) -> None:
+    group("Lab panel")
+    rita.post("/collections/pilot/people/groups/", {"group": ["Lab panel"]})
+    run("publish", "pilot")
+    rita.post("/collections/pilot/people/groups/", {"why": "Everybody may."})
+    pilot.refresh_from_db()
+    printed = StringIO()
+    Command(stdout=printed)._print(pilot, Result(n_workers=8), as_json=False)
+    assert "none of them could take" in printed.getvalue()
+    assert "Only members of Lab panel see its HITs that are up" in printed.getvalue()
+
+
+def test_a_collection_for_a_group_that_is_none_is_not_made(
+    pilot: Collection, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    group("Lab panel")
+    of = ["--protocol", "iirc", "--corpus", pilot.corpus.slug, "--set"]
+    with pytest.raises(CommandError, match=r"no group called Nobody\. Its groups are Lab panel"):
+        call_command("create_collection", "lost", *of, 'people.groups=["Nobody"]')
+    assert not Collection.objects.filter(slug="lost").exists()
+    call_command("create_collection", "found", *of, 'people.groups=["Lab panel"]')
+    assert capsys.readouterr().err == ""
+
+    monkeypatch.setattr("tasks.crowd.groups.listed", is_away)
+    call_command("create_collection", "unsure", *of, 'people.groups=["Nobody"]')
+    said = "Whether there is a group Nobody is asked at publishing: Nothing answers at the address."
+    assert capsys.readouterr().err.strip() == said
 
 
 def test_a_group_that_is_gone_keeps_every_hit_down(pilot: Collection) -> None:

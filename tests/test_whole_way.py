@@ -7,6 +7,7 @@ import hashlib
 import json
 from pathlib import Path
 
+from common.trace import assignment_digest
 from tests.serving import ROOT, Instance, serving
 
 SAMPLE = ROOT / "deploy" / "sample" / "quarnsey.xml"
@@ -31,11 +32,12 @@ def collect(instance: Instance, dump: Path, out: Path, *options: str) -> None:
 def test_a_dump_becomes_a_released_dataset(tmp_path: Path, data: Path) -> None:
     home, out = tmp_path / "home", tmp_path / "release"
     home.mkdir()
-    with serving(home) as instance:
+    with serving(home, {"COLLECTOR_LOG_FORMAT": "json"}) as instance:
         collect(instance, data / REAL, out, *IN_SLICE)
         report = json.loads(instance.run("report", "whole", "--json"))
         money = instance.call("tests.test_whole_way:money", "whole")
         before, after = instance.call("tests.test_whole_way:pay_bonuses_from_both_sides", "whole")
+        stays = instance.call("tests.test_whole_way:assignments")
     # The marketplace knows no fee, and this collection is its only one.
     assert before["ours"] == before["theirs"] > 0
     assert after["ours"] == after["theirs"] == before["ours"] + 125 + 70
@@ -45,6 +47,36 @@ def test_a_dump_becomes_a_released_dataset(tmp_path: Path, data: Path) -> None:
     assert money["due"] == 0
     assert money["spent_cents"] == money["confirmed_cents"] > 0
     assert money["submissions"] == money["rewards"]
+
+    check_log((home / "server.log").read_text("utf-8"), stays)
+
+
+def check_log(log: str, assignments: list[str]) -> None:
+    """Each piece of work can be followed: page, marketplace, job, and the call that paid it."""
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    assert len(assignments) > 10
+    followed = 0
+    for assignment in assignments:
+        mine = [line for line in lines if line.get("assignment") == assignment_digest(assignment)]
+        said = {line["message"]: line for line in mine}
+        # Whoever knows an assignment's id may hand in for its worker.
+        assert assignment not in log
+        page = said["POST hit_submit 200"]
+        assert "POST external-submit 200" in said
+        assert {line["lease"] for line in mine if "lease" in line} == {page["lease"]}
+        if paid := said.get("ApproveAssignment 200"):
+            # Its request is that of the job that asked for it.
+            same = [line for line in lines if line["request"] == paid["request"]]
+            if any(line["message"].startswith("job look_after_collection") for line in same):
+                followed += "confirmed by the marketplace" in said
+    assert followed > 5
+
+
+def assignments() -> list[str]:
+    """Return the ids of what was handed in (runs on the instance's databases)."""
+    from tasks.models import Submission
+
+    return list(Submission.objects.values_list("lease__session__session_id", flat=True))
 
 
 def money(slug: str) -> dict[str, int]:

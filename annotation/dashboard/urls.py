@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.dashboard import access, marketplace_desk
+from annotation.dashboard import access, doctor_page, marketplace_desk
 from annotation.dashboard.collections import (
     housekeeping,
     instructions,
@@ -147,6 +147,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("marketplace/", marketplace_desk.marketplace_desk, name="marketplace_desk"),
     path("accounts/", access.accounts, name="accounts"),
     path("accounts/make/", access.make_account, name="make_account"),
+    path("doctor/", doctor_page.doctor, name="doctor"),
     path("corpora/", corpus_pages.corpora, name="corpora"),
     path("corpora/new/", corpus_pages.upload, name="upload"),
     path("corpora/<slug:slug>/", corpus_pages.corpus, name="corpus"),

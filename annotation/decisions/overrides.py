@@ -1,6 +1,7 @@
 """Overrides a verdict by hand and gives it back to its votes: logged, without touching any pay."""
 
 from collections.abc import Set
+from copy import copy
 from datetime import datetime
 from typing import Any
 
@@ -42,7 +43,13 @@ def override_verdict(
     }:
         raise ActionError("Everything by its worker is excluded: include it again first.")
     with transaction.atomic():
+        lock(verdict.question)
         row = Verdict.objects.select_for_update().get(pk=verdict.pk)
+        if row.overridden:
+            # Who agrees with whom is the votes' to say, whatever was decided before.
+            by_votes = copy(row)
+            decide_by_votes(by_votes, now)
+            row.agreeing = by_votes.agreeing
         logged = Override.objects.create(
             verdict=row,
             old_outcome=row.outcome,

@@ -81,6 +81,8 @@ class ReleaseOrder(models.Model):
     has been silent too long is begun again by another.
     """
 
+    GOING_ON = (OrderState.WAITING, OrderState.RUNNING)
+
     collection = models.ForeignKey(
         "collector.Collection", models.CASCADE, related_name="release_orders"
     )

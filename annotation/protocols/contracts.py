@@ -64,6 +64,14 @@ class TakesWholeCorpus(Protocol):
         """Return True: `articles` are then all documents of the corpus with their passages."""
 
 
+class DescribesFiles(Protocol):
+    """export.py of a protocol whose files are not all questions in its official layout."""
+
+    @property
+    def FILES_HOLD(self) -> Mapping[str, str]:
+        """Return what files hold, by their name, in which `*` stands for anything."""
+
+
 class IdentifiesSeeds(Protocol):
     """export.py of a protocol whose released ids are not the keys that seeds have already."""
 
@@ -93,7 +101,13 @@ class AddsColumns(Protocol):
 
 
 class ExportModule(
-    ExportPart, IdentifiesSeeds, WithholdsGold, TakesWholeCorpus, AddsColumns, Protocol
+    ExportPart,
+    IdentifiesSeeds,
+    WithholdsGold,
+    TakesWholeCorpus,
+    DescribesFiles,
+    AddsColumns,
+    Protocol,
 ):
     """All that is called of export.py."""
 
@@ -282,6 +296,7 @@ EXPORT = Part[ExportModule](
     defaults={
         "WITHHELD": {},
         "WHOLE_CORPUS": False,
+        "FILES_HOLD": {},
         "identified": _as_they_are,
         "QUESTION_COLUMNS": {},
         "question_columns": _no_more,

@@ -30,6 +30,7 @@ from collector.models import (
     SeedParagraph,
     StageState,
 )
+from collector.models.article import ArticleKind
 from collector.models.collection import new_pseudonym_key
 from collector.protocols.creation import parameters_of
 from tasks.kinds.registry import kind_of
@@ -47,10 +48,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Copied:
-    """How much of a collection was copied."""
+    """How much of a collection was copied, and how many articles its corpus has; no redirects."""
 
     seeds: int
     articles: int
+    articles_in_all: int
 
 
 def write_copy(collection: Collection, n_workers: int, path: Path) -> Copied:
@@ -60,7 +62,9 @@ def write_copy(collection: Collection, n_workers: int, path: Path) -> Copied:
     with path.open("w", encoding="utf-8") as file:
         for objects in _rows(collection, seeds, articles):
             serializers.serialize("jsonl", objects, stream=file)
-    return Copied(len(seeds), len(articles))
+    readable = collection.corpus.articles.filter(kind=ArticleKind.ARTICLE)
+    copied = sum(readable.filter(pk__in=some).count() for some in _some(articles))
+    return Copied(len(seeds), copied, readable.count())
 
 
 def load_copy(path: Path) -> Collection:

@@ -4,7 +4,7 @@ import html as markup
 import re
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,10 @@ class SeenPage:
 
 @dataclass
 class Effort:
-    """What the HITs of a stage took, of those handed in: words to read and characters to type."""
+    """What the HITs of a stage took, of those handed in: words to read and characters to type.
+
+    Read is what the page shows, and what was opened of that which a search found.
+    """
 
     hits: int = 0
     words_read: int = 0
@@ -106,7 +109,7 @@ class Diary(Observer):
         """Keep the first page with advice, and count what it said."""
         with self._lock:
             self._count(state, hints, is_refusal=False)
-            told = {"draft": {"data": data, "ui": {}}, "told": {"hints": hints}}
+            told = {"draft": _draft(state, data), "told": {"hints": hints}}
             self._keep_work(page, state, ADVISED, told, _sentences(hints))
 
     def refused(
@@ -114,7 +117,7 @@ class Diary(Observer):
     ) -> None:
         """Keep the first page that was refused, and count what it said."""
         with self._lock:
-            told = {"draft": {"data": data, "ui": {}}, "told": {"problems": problems}}
+            told = {"draft": _draft(state, data), "told": {"problems": problems}}
             if data:
                 self._count(state, problems, is_refusal=True)
             self._keep_work(page, state, REFUSED if data else BLANK, told, _sentences(problems))
@@ -131,16 +134,20 @@ class Diary(Observer):
             self._tried.add(str(state["title"]))
             return is_first
 
-    def submitted(self, page: Page, state: State, data: Data) -> None:
+    def submitted(
+        self, page: Page, state: State, data: Data, searched: Mapping[str, Mapping[str, Any]]
+    ) -> None:
         """Keep the first page as it was handed in, and count what it took."""
         with self._lock:
             effort = self.efforts[state["title"]]
             effort.hits += 1
             if state["kind"] == "dialog":
                 return
-            effort.words_read += _words(state["items"])
+            opened = searched.get("article", {}).values()
+            effort.words_read += _words([*state["items"], *opened])
             effort.characters_typed += _characters(data)
-            self._keep_work(page, state, SUBMITTED, {"draft": {"data": data, "ui": {}}})
+            told = {"draft": _draft(state, data, opened), "trial": {"answers": searched}}
+            self._keep_work(page, state, SUBMITTED, told)
 
     def heard(self, page: Page, state: State, dialog: State) -> None:
         """Keep a live dialog's page for each role and phase, at the longest dialog of it."""
@@ -211,6 +218,31 @@ def _style(link: re.Match[str]) -> str:
 
 def _sentences(said: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(dict.fromkeys(str(one["message"]) for one in said))
+
+
+def _draft(state: State, data: Data, opened: Iterable[Mapping[str, Any]] = ()) -> Mapping[str, Any]:
+    """Return what was written as the page has it; opened: passages that a search had found."""
+    shown = [each for item in state["items"] for each in item.get("paragraphs", ())]
+    return {"data": _with_words(data, [*shown, *opened]), "ui": {}}
+
+
+def _with_words(data: Any, passages: Sequence[Mapping[str, Any]]) -> Any:
+    """Return what was handed in, each mark with its passage's title and words as the page has it.
+
+    The server needs neither, so simulated workers send none.
+    """
+    if isinstance(data, list):
+        return [_with_words(each, passages) for each in data]
+    if not isinstance(data, dict):
+        return data
+    if not {"document", "paragraph", "start", "end"} <= data.keys():
+        return {name: _with_words(value, passages) for name, value in data.items()}
+    place = (data["document"], data["paragraph"])
+    for passage in passages:
+        if place == (passage.get("document"), passage.get("paragraph")):
+            words = passage["text"][data["start"] : data["end"]]
+            return {**data, "title": passage["title"], "text": words}
+    return data
 
 
 def _words(shown: Any) -> int:

@@ -22,13 +22,15 @@ from django.utils import timezone
 from annotation.models import Rehearsal, RehearsalPage, RehearsalState
 from annotation.readers.watched_process import ReaderDied, Refused, WatchedProcess
 from annotation.rehearsal.__main__ import COPY, FINDINGS, PAGES, WORK
-from annotation.rehearsal.copying import write_copy
+from annotation.rehearsal.copying import Copied, write_copy
 from collector.environment import Environment
 from collector.models import Collection
+from collector.models.corpus import CorpusKind
 from collector.protocols.loading import ProtocolError, get_protocol
 from common.actions import ActionError
 from common.command_line import MANAGE
 from common.safe_files import FOLDER_MODE
+from tasks.kinds.registry import kind_of
 from tasks.money.estimates import estimate, totals
 from tasks.simulation.simulated_contract import SIMULATED
 
@@ -105,7 +107,7 @@ def rehearse(rehearsal_id: int, now: datetime, report: Report = lambda step, sha
     """
     silent = Rehearsal.objects.filter(state=RehearsalState.RUNNING, seen_at__lt=now - SILENT)
     silent.update(state=RehearsalState.FAILED, step="", message=GONE, ended_at=now)
-    _throw_leftovers_away()
+    throw_leftovers_away()
     claim = secrets.token_hex(16)
     try:
         with transaction.atomic():
@@ -157,6 +159,7 @@ def _rehearse(mine: QuerySet[Rehearsal], folder: Path, report: Report) -> bool:
     whole = totals(row.collection, estimate(row.collection))
     findings = json.loads((folder / FINDINGS).read_text("utf-8"))
     findings["copied"] = {"seeds": copied.seeds, "articles": copied.articles}
+    findings["part"] = _part(row.collection, copied)
     findings["whole"] = {
         "seeds": row.collection.seeds.count(),
         "expected_cents": whole.expected,
@@ -167,6 +170,20 @@ def _rehearse(mine: QuerySet[Rehearsal], folder: Path, report: Report) -> bool:
     with (folder / PAGES).open(encoding="utf-8") as file:
         pages = [json.loads(line) for line in file]
     return _keep(mine, row, findings, pages)
+
+
+def _part(collection: Collection, copied: Copied) -> str:
+    """Return in a sentence or two how much of the corpus was there, blank for all of it."""
+    if copied.articles == copied.articles_in_all:
+        return ""
+    what = "documents" if collection.corpus.kind == CorpusKind.DOCUMENTS else "articles"
+    told = (
+        f"Of the corpus’s {copied.articles_in_all:,} {what} {copied.articles:,} were copied: "
+        "those that the seeds show, and what they link to."
+    )
+    if any(kind_of(stage).searches for stage in collection.stages.all()):
+        told += " A search found no others, so finding an answer was easier than it will be."
+    return told
 
 
 def _watch(mine: QuerySet[Rehearsal], process: WatchedProcess, report: Report) -> bool:
@@ -228,10 +245,14 @@ def _folder() -> Path:
     return Path(settings.HOME) / "rehearsals"
 
 
-def _throw_leftovers_away() -> None:
-    """Remove the copies of rehearsals on this machine that nobody is at any more."""
+def leftovers() -> list[Path]:
+    """Return the copies of rehearsals on this machine that nobody is at any more."""
     going_on = Rehearsal.objects.filter(state=RehearsalState.RUNNING)
     claims = set(going_on.values_list("claim", flat=True))
-    for left in _folder().glob("*"):
-        if left.name not in claims:
-            shutil.rmtree(left, ignore_errors=True)
+    return [left for left in _folder().glob("*") if left.name not in claims]
+
+
+def throw_leftovers_away() -> None:
+    """Remove them."""
+    for left in leftovers():
+        shutil.rmtree(left, ignore_errors=True)

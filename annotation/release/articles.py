@@ -7,7 +7,7 @@ from annotation.models import OfficialArticle
 from annotation.release.closed_text import NOTE, is_closed
 from annotation.release.records import passage_record
 from annotation.release.records_schema import ArticleRecord, PassageRecord, SeedRecord
-from collector.ingest.licences import named
+from collector.ingest.licences import SEVERAL, UNKNOWN, named
 from collector.ingest.link_resolution import Resolver
 from collector.models import Article, Collection, Corpus, Paragraph
 from collector.models.corpus import CorpusKind
@@ -125,24 +125,50 @@ def licence_text(collection: Collection) -> str:
             f"{NOTE}\nThe ids of the documents are in {FILE}. Ask {collection.requester_name} for "
             "the documents and for what you may do with the questions, answers and votes.\n"
         )
-    name = named(corpus.licence_name) or "a licence that the corpus does not name"
-    address = f" ({corpus.licence_url})" if corpus.licence_url else ""
     source = corpus.site_name or corpus.name
     site = f", {corpus.base_url}" if corpus.base_url else ""
     told = (
         f"The id of each document, its address and its licence, where it has them, are in {FILE}.\n"
+        "Text was taken out of its markup, without tables, notes, running heads and pictures;\n"
+        "what more was changed in a file stands beside its name in README.md.\n"
         if corpus.kind == CorpusKind.DOCUMENTS
         else f"Their authors are named at the addresses in {FILE}, which also names the revision "
-        "that\nwas read. "
+        "that\nwas read. Text was taken out of its markup; what more was changed in a file stands\n"
+        "beside its name in README.md.\n"
     )
+    of_texts, of_work = _terms(collection)
+    return f"The texts in this folder are of {source}{site}.\n{of_texts}{told}\n{of_work}"
+
+
+def _terms(collection: Collection) -> tuple[str, str]:
+    """Return under which licence the texts are, and under which what workers have made."""
+    corpus, made = collection.corpus, "The questions, answers, evidence and votes"
+    if corpus.licence_name == SEVERAL:
+        return (
+            f"Each is under the licence that {FILE} names beside it; where that names none, ask\n"
+            "its owner.\n",
+            f"{made} of {collection.title!r} have no licence of their\nown: ask "
+            f"{collection.requester_name}. Words of a document in them are under its licence.\n",
+        )
+    name = named(corpus.licence_name) or "a licence that the corpus does not name"
+    address = f" ({corpus.licence_url})" if corpus.licence_url else ""
     return (
-        f"The passages and articles in this folder are text of {source}{site}.\n"
-        f"They are under {name}{address}.\n"
-        f"{told}Text was taken out of its markup. In the linked articles a literal\n"
-        "less-than sign is written as its full-width form; nothing else was changed.\n\n"
-        f"The questions, answers, evidence and votes of {collection.title!r} are under the same\n"
-        f"licence: {name}{address}.\n"
+        f"They are under {name}{address}.\n",
+        f"{made} of {collection.title!r} are under the same\nlicence: {name}{address}.\n",
     )
+
+
+def licences_of_documents(corpus: Corpus) -> list[str]:
+    """Return the names of the licences that documents are under, sorted."""
+    names = set(corpus.documents.values_list("licence", flat=True))
+    return sorted(name or UNKNOWN for name in names)
+
+
+def attributed(corpus: Corpus) -> str:
+    """Return what the file of attributions holds, for the card."""
+    if corpus.kind == CorpusKind.DOCUMENTS:
+        return "every document used, with its id, address and licence"
+    return "every article used, with the revision that was read"
 
 
 def attribution_lines(

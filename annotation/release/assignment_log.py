@@ -23,7 +23,7 @@ class Assignment:
     """One lease. `taken` and `handed_in` are places in one order of all that happened, from 1.
 
     `unit` names the bundle by its content; `granted` is what a requester decided of work in a
-    qualifying stage, None where there was nothing to decide.
+    qualifying stage, None where nothing was: who is let in is so whatever it was like.
     """
 
     number: int
@@ -83,7 +83,7 @@ def assignments(collection: Collection) -> Iterator[Assignment]:
         for stage, worker, state in Grant.objects.filter(
             qualification__stage__collection=collection
         )
-        .exclude(state=GrantState.SUBMITTED)
+        .exclude(Q(state=GrantState.SUBMITTED) | Q(is_let_in=True))
         .values_list("qualification__stage_id", "worker_id", "state")
     }
     leases = (

@@ -5,8 +5,9 @@ Questions, and answers in their writers' own words, are the workers' and stay.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -18,7 +19,7 @@ from annotation.release.records_schema import (
     VoteRecord,
 )
 from collector.ingest.licences import CLOSED
-from collector.models import Corpus
+from collector.models import Corpus, Document
 
 NOTE = (
     "The documents are closed: no word of them is in this folder. A passage is told by its "
@@ -29,22 +30,54 @@ NOTE = (
 TOLD = ("document_id", "kind")
 # How marks name what is read beside documents of their own title.
 PLACES = ("main", "question", "section")
-Names = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What tells documents in no word of theirs: their ids by title, and all their ids.
+
+    places: what is told as it stands, which names no title.
+    """
+
+    by_title: Mapping[str, str]
+    ids: Set[str]
+    places: Set[str] = frozenset(PLACES)
+
+    def beside(self, passages: Sequence[PassageRecord]) -> "_Names":
+        """Return these with what some passages tell of their documents and with their numbers."""
+        shown = {one["title"]: one["document"] for one in passages if "document" in one}
+        return _Names(
+            ChainMap(shown, self.by_title),  # type: ignore[arg-type]
+            self.ids,
+            {*PLACES, *map(str, range(len(passages))), *shown.values()},
+        )
+
+    def told(self, name: Any, *, is_id: bool = False) -> Any:
+        """Return what to tell of a document by its title, or by its id: that id, else a digest."""
+        if not isinstance(name, str) or name in self.places or (is_id and name in self.ids):
+            return name
+        known = None if is_id else self.by_title.get(name)
+        return known or (name if name in self.ids else text_digest(name))
 
 
 @dataclass(frozen=True)
 class WithoutText:
-    """Seeds as a release of closed documents tells them, read anew each time."""
+    """Seeds as a release of closed documents tells them, read anew each time.
+
+    ids: the documents' own ids, by title.
+    """
 
     seeds: Iterable[SeedRecord]
+    ids: Mapping[str, str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[SeedRecord]:
+        names = _Names(self.ids, frozenset(self.ids.values()))
         return (
             {
                 **seed,
                 "payload": {name: value for name, value in seed["payload"].items() if name in TOLD},
                 "passages": [_passage(passage) for passage in seed["passages"]],
-                "questions": [_question(question, seed) for question in seed["questions"]],
+                "questions": [_question(question, seed, names) for question in seed["questions"]],
             }
             for seed in self.seeds
         )
@@ -58,6 +91,12 @@ def is_closed(corpus: Corpus) -> bool:
     )
 
 
+def ids_by_title(corpus: Corpus) -> dict[str, str]:
+    """Return the own ids of the corpus's documents that have one, by title."""
+    rows = Document.objects.filter(corpus=corpus)
+    return dict(rows.values_list("article__title", "external_id"))
+
+
 def text_digest(text: str) -> str:
     """Return the SHA-256 of a text in hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()
@@ -65,7 +104,8 @@ def text_digest(text: str) -> str:
 
 def _passage(passage: PassageRecord) -> PassageRecord:
     told: PassageRecord = {
-        "title": passage.get("document", ""),
+        # As marks in it name it.
+        "title": passage.get("document") or text_digest(passage["title"]),
         "section": "",
         "text": "",
         "links": [],
@@ -77,12 +117,9 @@ def _passage(passage: PassageRecord) -> PassageRecord:
     return told
 
 
-def _question(question: QuestionRecord, seed: SeedRecord) -> QuestionRecord:
+def _question(question: QuestionRecord, seed: SeedRecord, of_corpus: _Names) -> QuestionRecord:
     passages = [*seed["passages"], *chain(*question.get("contexts", {}).values())]
-    ids = {one["title"]: one["document"] for one in passages if "document" in one}
-    # Not titles: the names of what is read, and the numbers of the passages.
-    kept = {name: name for name in (*PLACES, *map(str, range(len(passages))), *ids.values())}
-    names = kept | ids
+    names = of_corpus.beside(passages)
     told: QuestionRecord = {
         **question,
         "payload": _told(question["payload"], names),
@@ -98,33 +135,26 @@ def _question(question: QuestionRecord, seed: SeedRecord) -> QuestionRecord:
     return told
 
 
-def _vote(vote: VoteRecord, names: Names) -> VoteRecord:
+def _vote(vote: VoteRecord, names: _Names) -> VoteRecord:
     return {**vote, "payload": _told(vote["payload"], names)}
 
 
-def _told(payload: dict[str, Any], names: Names) -> dict[str, Any]:
+def _told(payload: dict[str, Any], names: _Names) -> dict[str, Any]:
     """Return a payload without what was imported, and without text or titles of documents."""
     told = {name: _unmarked(value, names) for name, value in payload.items() if name != IMPORTED}
     if isinstance(links := told.get("links"), list):
-        told["links"] = [_named(each, names) for each in links]
+        told["links"] = [names.told(each) for each in links]
     return told
 
 
-def _unmarked(value: Any, names: Names) -> Any:
-    """Return a payload in which what is marked is told by its place alone."""
+def _unmarked(value: Any, names: _Names) -> Any:
+    """Return a payload in which what is marked or was opened is told by its place alone."""
     if isinstance(value, list):
         return [_unmarked(each, names) for each in value]
     if isinstance(value, dict):
         told = {name: _unmarked(each, names) for name, each in value.items()}
-        if not {"start", "end"} <= value.keys():
-            return told
-        # With its paragraph's number a document is named by its id.
-        if "document" in told and "paragraph" not in told:
-            told["document"] = _named(told["document"], names)
-        return {**told, "text": ""}
+        if "document" in told:
+            # With its paragraph's number a document is named by its id, if it has one.
+            told["document"] = names.told(told["document"], is_id="paragraph" in told)
+        return {**told, "text": ""} if {"start", "end"} <= value.keys() else told
     return value
-
-
-def _named(title: Any, names: Names) -> Any:
-    """Return the id of the document of this title, a digest of the title where it is not known."""
-    return names.get(title) or text_digest(title) if isinstance(title, str) else title

@@ -10,10 +10,13 @@ from typing import Any
 
 from annotation.release import votes_table
 from annotation.release.dataset_card import MANIFEST
+from annotation.release.questions_table import words_of
 from annotation.reports.table import Cell, Table
+from collector.protocols.parameters import FOLDS
 from common.actions import ActionError
 
 CAME, WENT, MOVED, ANSWER, TEXT = "came", "went", "moved", "answer changed", "text changed"
+FURTHER = "further answers changed"
 # What is said of an answer: everything of the released one but who gave it and when.
 ANSWER_COLUMNS = ("answer_type", "answer_spans", "answer_value", "answer_unit", "answer_yes_no")
 CONTEXT, MORE = "answer_context", "answer_more"
@@ -21,7 +24,7 @@ CONTEXT, MORE = "answer_context", "answer_more"
 LOGGED = ("searches", "opened", "shown")
 READ_COLUMNS = (
     *("question_id", "split", "split_reason", "question", "outcome", "reason", "overridden"),
-    *("corrected", "chosen"),
+    *("corrected", "chosen", "agrees"),
     *ANSWER_COLUMNS,
     *(CONTEXT, MORE),
 )
@@ -30,6 +33,7 @@ KINDS = {
     WENT: "in the dataset before and not now",
     MOVED: "in another split",
     ANSWER: "with another released answer or evidence",
+    FURTHER: "with the same answer, and others by whom else agrees with it",
     TEXT: "asked in other words",
 }
 
@@ -47,6 +51,8 @@ class ReleasedQuestion:
     n_votes: int
     answer: str
     shown: str
+    further: tuple[str, ...]
+    further_shown: str
 
     @property
     def is_kept(self) -> bool:
@@ -156,6 +162,7 @@ def _question(votes: list[dict[str, Any]]) -> ReleasedQuestion:
     row = votes[0]
     chosen = next((vote for vote in reversed(votes) if vote["chosen"]), None)
     corrected = [vote for vote in votes if vote["corrected"]]
+    agreeing = [vote for vote in votes if vote["agrees"] and not vote["chosen"]]
     return ReleasedQuestion(
         text=row["question"],
         split=row["split"],
@@ -166,21 +173,15 @@ def _question(votes: list[dict[str, Any]]) -> ReleasedQuestion:
         n_votes=len(votes) - len(corrected),
         answer=_compared(chosen) if chosen else "",
         shown=_shown(chosen) if chosen else "",
+        further=tuple(sorted(map(_compared, agreeing))),
+        further_shown="; ".join(sorted(map(_shown, agreeing))),
     )
 
 
 def _shown(vote: Mapping[str, Any]) -> str:
     """Return an answer as a person reads it."""
-    words = [span["text"] or "" for span in vote["answer_spans"]]
-    value = f"{vote['answer_value']} {vote['answer_unit']}".strip()
-    given = " … ".join(filter(None, words)) or value or vote["answer_yes_no"]
-    return given or _typed(_more(vote)) or vote["answer_type"]
-
-
-def _typed(more: Mapping[str, Any]) -> str:
-    """Return the short answer that was typed, else the fields of a form; blank without either."""
-    fields = more.get("fields") or {}
-    return str(more.get("short") or "") or "; ".join(str(text) for text in fields.values() if text)
+    told = {name: vote[f"answer_{name}"] for name in ("spans", "value", "unit", "yes_no")}
+    return words_of({**_more(vote), **told}) or vote["answer_type"]
 
 
 def _compared(vote: Mapping[str, Any]) -> str:
@@ -212,6 +213,9 @@ def _changes(
             yield Change(id, is_now.text, MOVED, was.split, is_now.split, why)
         if was.answer != is_now.answer:
             yield Change(id, is_now.text, ANSWER, was.shown, is_now.shown, _decided(was, is_now))
+        elif was.further != is_now.further:
+            shown = was.further_shown, is_now.further_shown
+            yield Change(id, is_now.text, FURTHER, *shown, _decided(was, is_now))
 
 
 def _why_it_came(was: ReleasedQuestion | None, is_now: ReleasedQuestion) -> str:
@@ -223,10 +227,12 @@ def _why_it_came(was: ReleasedQuestion | None, is_now: ReleasedQuestion) -> str:
 def _why_it_went(is_now: ReleasedQuestion | None) -> str:
     if is_now is None:
         return "no longer told of: withdrawn, erased, or withheld"
-    return f"{_outcome(is_now)}{' by the requester' if is_now.by_requester else ''}"
+    return _outcome(is_now)
 
 
 def _outcome(question: ReleasedQuestion) -> str:
+    if question.by_requester:
+        return f"{question.outcome} by the requester"
     return f"{question.outcome} ({question.reason})" if question.reason else question.outcome
 
 
@@ -251,14 +257,20 @@ def _sizes(
     now = Counter(one.split for one in are.values() if one.is_kept)
     to = Counter(change.after for change in changes if change.kind in (CAME, MOVED))
     left = Counter(change.before for change in changes if change.kind in (WENT, MOVED))
-    splits = [*dict.fromkeys([*before, *now])]
     rows: list[list[Cell]] = [
-        [split, before[split], to[split], left[split], now[split]] for split in sorted(splits)
+        [split, before[split], to[split], left[split], now[split]]
+        for split in sorted(before.keys() | now.keys(), key=_place)
     ]
     rows.append(
         ["all", before.total(), *(_count(changes, kind) for kind in (CAME, WENT)), now.total()]
     )
     return Table("sizes", "Questions", ["split", "before", "came", "left", "now"], rows)
+
+
+def _place(split: str) -> tuple[int, str]:
+    """Return where a split stands among others: training first, testing last."""
+    folds = [place for place, fold in enumerate(FOLDS) if split.startswith(fold)]
+    return (folds[0] if folds else len(FOLDS)), split
 
 
 def _count(changes: list[Change], kind: str) -> int:
@@ -287,7 +299,8 @@ def _settings(old: Mapping[str, Any], new: Mapping[str, Any]) -> Table:
         if were.get(key) != are.get(key)
     ]
     note = "" if rows else "The settings are the same."
-    return Table("settings", "Settings", ["setting", "before", "now", "why"], rows, note)
+    columns = ["setting", "before", "now", "why"]
+    return Table("settings", "Settings", columns, rows, note, named=True)
 
 
 def _flat(value: Mapping[str, Any], under: str = "") -> dict[str, str]:
@@ -302,15 +315,15 @@ def _flat(value: Mapping[str, Any], under: str = "") -> dict[str, str]:
 
 
 def _files(old: Mapping[str, Any], new: Mapping[str, Any]) -> Table:
+    """Return the files that are not as they were, and say how many are."""
     were, are = old["files"], new["files"]
     rows: list[list[Cell]] = []
     for name in sorted(were.keys() | are.keys()):
-        if name not in are:
-            rows.append([name, "gone", were[name]["bytes"], None])
-        elif name not in were:
-            rows.append([name, "new", None, are[name]["bytes"]])
-        else:
-            same = were[name]["sha256"] == are[name]["sha256"]
-            state = "the same" if same else "differs"
-            rows.append([name, state, were[name]["bytes"], are[name]["bytes"]])
-    return Table("files", "Files", ["file", "now", "bytes before", "bytes now"], rows)
+        before, now = were.get(name), are.get(name)
+        if before is None or now is None or before["sha256"] != now["sha256"]:
+            state = "new" if before is None else "gone" if now is None else "differs"
+            rows.append([name, state, *(each and each["bytes"] for each in (before, now))])
+    n_same = len(were.keys() | are.keys()) - len(rows)
+    note = f"{n_same:,} file{' is' if n_same == 1 else 's are'} the same, byte for byte."
+    columns = ["file", "now", "bytes before", "bytes now"]
+    return Table("files", "Files", columns, rows, note, named=True)

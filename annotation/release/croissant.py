@@ -10,10 +10,13 @@ from typing import Any
 
 from annotation.models import About
 from annotation.release import questions_table, responsible_ai, votes_table
+from annotation.release.articles import licences_of_documents
 from annotation.release.citation import citation
 from annotation.release.facts import Facts, description, origin
 from annotation.release.parquet_tables import BOOLEAN, INTEGER, TEXT, Column
 from annotation.release.statements import authors_of
+from collector.ingest.licences import ADDRESSES, SEVERAL, UNKNOWN
+from collector.models import Corpus
 
 VERSION = "http://mlcommons.org/croissant/1.1"
 FILE = "croissant.json"
@@ -73,7 +76,9 @@ FORMATS = {
     ".tsv": "text/tab-separated-values",
     ".md": "text/markdown",
     ".parquet": "application/x-parquet",
+    ".svg": "image/svg+xml",
 }
+PLAIN = "text/plain"
 TYPES = {TEXT: "sc:Text", INTEGER: "sc:Integer", BOOLEAN: "sc:Boolean"}
 # What a split is for, by how its name begins.
 SPLITS = {"train": "cr:TrainingSplit", "dev": "cr:ValidationSplit", "test": "cr:TestSplit"}
@@ -96,11 +101,9 @@ def metadata(facts: Facts, digests: Mapping[str, Mapping[str, Any]]) -> bytes:
         "creator": _creators(facts),
         "publisher": {"@type": "sc:Organization", "name": collection.requester_name},
         "citeAs": citation(facts),
-        "license": corpus.licence_url or corpus.licence_name or "unknown",
+        "license": _licences(corpus),
         **{f"rai:{name}": told for name, told in responsible_ai.properties(facts).items()},
-        "distribution": [
-            _file(name, entry) for name, entry in digests.items() if _format(name) is not None
-        ],
+        "distribution": [_file(name, entry) for name, entry in digests.items()],
         "recordSet": _record_sets(facts),
     }
     if About.PAGE in facts.said:
@@ -116,14 +119,21 @@ def _creators(facts: Facts) -> list[Json] | Json:
     return authors or {"@type": "sc:Organization", "name": facts.collection.requester_name}
 
 
+def _licences(corpus: Corpus) -> list[str] | str:
+    """Return the address of the licence, or its name; of each where documents have their own."""
+    if corpus.licence_name == SEVERAL:
+        return [ADDRESSES.get(name, name) for name in licences_of_documents(corpus)]
+    return corpus.licence_url or corpus.licence_name or UNKNOWN
+
+
 def _version(digests: Mapping[str, Mapping[str, Any]]) -> str:
     """Return a version that follows from the files alone: equal files, equal version."""
     sums = "".join(f"{name} {entry['sha256']}\n" for name, entry in digests.items())
     return f"1.0.0+{hashlib.sha256(sums.encode()).hexdigest()[:12]}"
 
 
-def _format(name: str) -> str | None:
-    return FORMATS.get("." + name.rpartition(".")[2])
+def _format(name: str) -> str:
+    return FORMATS.get("." + name.rpartition(".")[2], PLAIN)
 
 
 def _file(name: str, entry: Mapping[str, Any]) -> Json:

@@ -1,7 +1,6 @@
 """The dataset card: what the files are, how they came to be, what was paid, what to beware of."""
 
 import json
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,18 +12,19 @@ from annotation.release import (
     hub_header,
     questions_table,
     votes_table,
+    worker_texts,
 )
 from annotation.release.citation import citation
 from annotation.release.closed_text import NOTE, is_closed
 from annotation.release.facts import (
     Facts,
     bonuses,
-    consent_text,
     description,
-    instructions,
     limits,
     origin,
     rejections,
+    sample,
+    split_rule,
     workers_told,
 )
 from annotation.release.parquet_tables import Column
@@ -40,7 +40,6 @@ from tasks.pages.wording import fill_placeholders
 
 FILE = "README.md"
 MANIFEST = "manifest.json"
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 LONGEST_TEXT = 280
 LONGEST_LIST = 3
 
@@ -48,7 +47,7 @@ LONGEST_LIST = 3
 def card(facts: Facts) -> str:
     """Return the card under its header; synthetic work is named before anything else."""
     collection = facts.collection
-    tables = [f"{markdown(table)}\n{links_to(table)}" for table in facts.tables if table.columns]
+    tables = [f"{markdown(table)}\n{links_to(table)}" for table in facts.tables if table.rows]
     parts = [
         hub_header.header(facts),
         f"# {collection.title}\n",
@@ -98,7 +97,7 @@ def _origin(facts: Facts) -> str:
 
 def _files(facts: Facts) -> str:
     described = {
-        **dict.fromkeys(facts.official, "in the official layout of the protocol"),
+        **facts.official,
         **{
             questions_table.file_of(split): f"the questions of {split}, typed, for programs"
             for split in facts.tabled()
@@ -107,16 +106,16 @@ def _files(facts: Facts) -> str:
         **facts.beside,
         assignment_log.FILE: "who took which bundle of work, in which order (pseudonyms)",
         f"{charts.FOLDER}/": "each table below as CSV, its shares drawn with 95 % intervals",
-        articles.FILE: "every article used, with the revision that was read",
+        articles.FILE: articles.attributed(facts.collection.corpus),
         articles.LICENCE_FILE: "what you may do with all this",
         croissant.FILE: "this description for machines (Croissant 1.1)",
-        MANIFEST: "parameters, counts, and the checksum of every file",
-        SUMS: "checksums; check them with `sha256sum -c SHA256SUMS`",
+        MANIFEST: f"parameters, counts, and the checksum of every file but itself and `{SUMS}`",
+        SUMS: f"the checksum of every file but itself; `sha256sum -c {SUMS}` checks them",
     }
     lines = "".join(f"* `{name}`: {words}\n" for name, words in described.items())
     load = (
         "`datasets.load_dataset(FOLDER)` loads the questions of every split, typed; "
-        '`datasets.load_dataset(FOLDER, "votes")` the votes.\n'
+        '`datasets.load_dataset(FOLDER, "votes")` the votes, on all splits, in one table.\n'
     )
     offsets = "Offsets are half-open, in Unicode code points.\n"
     return f"## Files\n\n{lines}\n{load}\n{offsets}{_withheld(facts)}"
@@ -169,23 +168,42 @@ def _method(facts: Facts) -> str:
     collection = facts.collection
     files = ", ".join(collection.corpus.source.splitlines())
     source = f" ({files})" if files else ""
-    # From it everybody could draw the passages of the withheld questions again.
-    seed = "" if facts.secret else f" Random seed {collection.random_seed}."
-    rows = "".join(
-        f"| {name} | {table.items_per_hit} | {workers_per_item(table)} |\n"
-        for name, table in parameters_of(collection).stages().items()
+    protocol = (
+        f"Protocol `{collection.protocol}`, version {collection.protocol_version}, over "
+        f"{collection.corpus.name}{source}."
     )
+    if facts.is_imported():
+        return f"{protocol}\n"
+    # From it everybody could draw the passages of the withheld questions again.
+    seed = "" if facts.secret else f"Random seed {collection.random_seed}."
     began, ended = facts.dates.began, facts.dates.ended
-    people = [workers_told(collection), instructions(collection)]
+    people = [workers_told(collection), worker_texts.versions_read(collection)]
     if began and ended:
         people.append(f"People worked on it from {began:%Y-%m-%d} to {ended:%Y-%m-%d}.")
-    told = " ".join(each for each in people if each)
-    return (
-        f"Protocol `{collection.protocol}`, version {collection.protocol_version}, over "
-        f"{collection.corpus.name}{source}.{seed}\n\n"
-        f"| stage | items in a HIT | workers per item |\n| --- | ---: | --- |\n{rows}"
-        + (f"\n{told}\n" if told else "")
+    first = [protocol, sample(collection), seed, split_rule(collection)]
+    paragraphs = [_in_turn(first), _stages(collection), _in_turn(people)]
+    return "\n".join(each for each in paragraphs if each)
+
+
+def _in_turn(sentences: Iterable[str]) -> str:
+    told = " ".join(each for each in sentences if each)
+    return f"{told}\n" if told else ""
+
+
+def _stages(collection: Collection) -> str:
+    """Return what each stage asked of workers, in the words of its HITs, as a table."""
+    parameters = parameters_of(collection)
+    rows = "".join(
+        f"| {name} | {_cell(fill_placeholders(table.description, collection, parameters, name))} "
+        f"| {table.items_per_hit} | {workers_per_item(table)} |\n"
+        for name, table in parameters.stages().items()
     )
+    head = "| stage | what its HITs say | items in a HIT | workers per item |\n"
+    return f"{head}| --- | --- | ---: | --- |\n{rows}"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
 
 
 def _ethics(facts: Facts) -> str:
@@ -202,11 +220,10 @@ def _ethics(facts: Facts) -> str:
 
 def _consent(collection: Collection) -> str:
     """Return what workers agreed to; numbers that differ by HIT stay in braces."""
-    asked = consent_text(collection)
+    asked = worker_texts.consent_text(collection)
     if asked is None:
         return ""
-    text = fill_placeholders(COMMENT.sub("", asked.markdown), collection, parameters_of(collection))
-    words = "".join(f"> {line}".rstrip() + "\n" for line in text.strip().splitlines())
+    words = worker_texts.quoted(collection, asked)
     return (
         f"\nWhoever worked on it agreed to these words (version {asked.version}; what stands in "
         f"braces each HIT has filled in):\n\n{words}"

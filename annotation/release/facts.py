@@ -14,11 +14,12 @@ from annotation.reports.let_in import makers_let_in
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.table import Table
 from collector.ingest.licences import named
-from collector.models import Collection, CollectionText
+from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from collector.protocols.loading import get_protocol
+from collector.seeds.seed_contracts import SPLITS
 from tasks.models import (
     Answer,
-    Lease,
     Payment,
     PaymentKind,
     PaymentState,
@@ -46,17 +47,17 @@ class Dates:
 class Facts:
     """What is told of a release.
 
-    kept: questions by split. official: names of the protocol's files. tables: the report's; one
-    without columns only tells its requester what is still to do. secret: splits whose answers are
-    not published. beside: what further files hold, by name. columns: of the files of questions.
-    examples: the first row of each split that has one. said: what its requester says of it.
+    kept: questions by split. official, beside: what the protocol's files and further ones hold,
+    by name. tables: the report's; one without rows only tells its requester what is still to do.
+    secret: splits whose answers are not published. columns: of the files of questions. examples:
+    the first row of each split that has one. said: what its requester says of it.
     """
 
     collection: Collection
     outcomes: Outcomes
     dates: Dates
     kept: Mapping[str, int] = field(default_factory=dict)
-    official: Sequence[str] = ()
+    official: Mapping[str, str] = field(default_factory=dict)
     tables: Sequence[Table] = ()
     secret: Sequence[str] = ()
     beside: Mapping[str, str] = field(default_factory=dict)
@@ -126,6 +127,22 @@ def description(facts: Facts) -> str:
     )
 
 
+def sample(collection: Collection) -> str:
+    """Return of how many articles the corpus is and how much of it was drawn; blank if unknown."""
+    of, n_seeds = collection.corpus.counts.get("articles"), collection.seeds.count()
+    if not of or not n_seeds:
+        return ""
+    drawn = f"{n_seeds:,} seed{'s' if n_seeds > 1 else ''}"
+    return (
+        f"It has {of:,} articles; {drawn} to begin with were chosen by the rules under Parameters."
+    )
+
+
+def split_rule(collection: Collection) -> str:
+    """Return how questions came into their splits; blank where the protocol does not say."""
+    return get_protocol(collection.protocol).part(SPLITS).RULE
+
+
 def workers_told(collection: Collection) -> str:
     """Return how many people and how many simulated workers handed in work; blank for none."""
     work = _handed_in(collection).order_by()
@@ -172,35 +189,20 @@ def bonuses(collection: Collection) -> str:
 def limits(facts: Facts) -> list[str]:
     """Return what a reader of the data should beware of, in sentences."""
     collection, waiting = facts.collection, facts.outcomes.number("waiting")
-    told = [
-        "Questions that were left out are in the votes file alone, with the reason.",
-        "Active time is the time between two savings of a draft, of a pause at most two minutes; "
-        "it is a lower bound of what people spent.",
-        *left_out(collection),
-    ]
+    told = []
+    if facts.outcomes.number("dropped"):
+        told.append("Questions that were left out are in the votes file alone, with the reason.")
+    if not facts.is_imported():
+        told.append(
+            "Active time is the time between two savings of a draft, of a pause at most two "
+            "minutes; it is a lower bound of what people spent."
+        )
+    told += left_out(collection)
     if waiting:
         told.append(f"Questions still waiting for answers at this release: {waiting:,}.")
     if not named(collection.corpus.licence_name):
         told.append("The corpus names no licence: ask its owner before you pass this on.")
     return told
-
-
-def consent_text(collection: Collection) -> CollectionText | None:
-    """Return the latest words that workers consented to, None where nobody was asked."""
-    asked = Lease.objects.filter(unit__stage__collection=collection, consent_text__isnull=False)
-    texts = CollectionText.objects.filter(pk__in=asked.order_by().values("consent_text"))
-    return texts.order_by("-version").first()
-
-
-def instructions(collection: Collection) -> str:
-    """Return which versions of their instructions workers have seen, by stage; blank for none."""
-    read = Lease.objects.filter(unit__stage__collection=collection, instructions__isnull=False)
-    seen = read.order_by().values_list("instructions__name", "instructions__version").distinct()
-    versions: dict[str, list[int]] = {}
-    for name, version in sorted(seen):
-        versions.setdefault(name, []).append(version)
-    told = "; ".join(f"{name} {', '.join(map(str, each))}" for name, each in versions.items())
-    return f"Versions of the instructions that workers read: {told}." if told else ""
 
 
 def _handed_in(collection: Collection) -> "QuerySet[Submission]":
@@ -213,8 +215,8 @@ def left_out(collection: Collection) -> list[str]:
     makers, let_in = makers_let_in(collection)
     if let_in:
         told.append(
-            f"{let_in:,} of the {makers:,} people whose work counts were let in without the "
-            "qualification test, by a requester's decision."
+            f"{let_in:,} of the {makers:,} people whose work counts were let in without "
+            "passing the qualification test, by a requester's decision."
         )
     out = excluded_workers(collection)
     if out:

@@ -57,7 +57,11 @@ def _configs(facts: Facts) -> list[dict[str, Any]]:
         {"split": questions_table.name_of(split), "path": questions_table.file_of(split)}
         for split in facts.tabled()
     ]
-    votes = {"config_name": "votes", "data_files": votes_table.FILE}
+    # Without a name readers call the one split train, which holds votes on all of them.
+    votes = {
+        "config_name": "votes",
+        "data_files": [{"split": "votes", "path": votes_table.FILE}],
+    }
     questions = {"config_name": "questions", "default": True, "data_files": splits}
     return [questions, votes] if splits else [votes]
 

@@ -114,15 +114,14 @@ def rows(
             }
 
 
-def words_of(vote: VoteRecord) -> str:
+def words_of(payload: Mapping[str, Any]) -> str:
     """Return an answer in words: those marked, else the number, yes or no, else what was typed."""
-    payload = vote["payload"]
-    if payload.get("spans"):
-        return ", ".join(str(span["text"]) for span in payload["spans"])
+    if marked := [span["text"] for span in payload.get("spans") or () if span["text"]]:
+        return ", ".join(marked)
     if payload.get("value"):
         return f"{payload['value']} {payload.get('unit') or ''}".strip()
-    if payload.get("yes_no"):
-        return str(payload["yes_no"])
+    if typed := payload.get("yes_no") or payload.get("short"):
+        return str(typed)
     return "; ".join(str(text) for text in (payload.get("fields") or {}).values() if text)
 
 
@@ -148,7 +147,7 @@ def _answered(question: QuestionRecord) -> dict[str, Any]:
     others = [vote for vote in released_votes(question) if vote is not released]
     return {
         "answer_type": released["type"],
-        "answer": words_of(released),
+        "answer": words_of(released["payload"]),
         "answer_spans": spans_of(released["payload"].get("spans")),
         "answers": [_answer(vote) for vote in (released, *others)],
         "synthetic": is_simulated(question),
@@ -158,7 +157,7 @@ def _answered(question: QuestionRecord) -> dict[str, Any]:
 def _answer(vote: VoteRecord) -> dict[str, Any]:
     return {
         "type": vote["type"],
-        "text": words_of(vote),
+        "text": words_of(vote["payload"]),
         "worker": vote["worker"] or "",
         "chosen": vote["chosen"],
         "agrees": vote["agrees"],

@@ -76,6 +76,23 @@ PUBLISHED: VerdictRecord = {
 }
 
 
+def published_vote(
+    type: str, payload: dict[str, Any], *, stage: str = "", chosen: bool = True, agrees: bool = True
+) -> VoteRecord:
+    """Return an answer that was read from published files, which tell nothing of who gave it."""
+    return {
+        "stage": stage,
+        "worker": None,
+        "type": type,
+        "payload": payload,
+        "hit_seconds": None,
+        "hit_items": None,
+        "synthetic": False,
+        "chosen": chosen,
+        "agrees": agrees,
+    }
+
+
 class RanksRecord(TypedDict):
     """Where retrieval over a whole corpus found what answers a question, ranks from 1.
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,10 @@ from annotation.release import (
     ranking_files,
     release_folder,
     votes_table,
+    worker_texts,
 )
 from annotation.release.articles import all_articles, articles_of, linked_titles
-from annotation.release.closed_text import WithoutText, is_closed
+from annotation.release.closed_text import WithoutText, ids_by_title, is_closed
 from annotation.release.dataset_card import FILE as CARD
 from annotation.release.dataset_card import MANIFEST, card, changes
 from annotation.release.facts import Dates, Facts
@@ -40,7 +42,7 @@ from annotation.replay.write_log import log_lines
 from annotation.reports.charts import FOLDER, files_of
 from annotation.reports.collection import tables_from
 from annotation.reports.pay import rates_table
-from collector.models import Collection
+from collector.models import Collection, Corpus
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from common.actions import ActionError
@@ -108,7 +110,7 @@ def write(
     spool = _spooled(collection, export, made, watcher, log, dates)
     watcher.say("Writing the official files")
     by_split = _splits(collection, export, spool)
-    told = WithoutText if is_closed(collection.corpus) else lambda seeds: seeds
+    told = _told_as(collection.corpus)
     in_public = _in_public(by_split, withheld)
     with _refused():
         _write_private(collection, private, export, by_split, spool)
@@ -126,7 +128,7 @@ def write(
     facts = Facts(
         collection=collection,
         kept=_kept(spool, by_split),
-        official=official,
+        official={name: _held(name, export) for name in official},
         tables=tables,
         outcomes=outcomes,
         secret=[name for name in by_split if name in withheld] if private.exists() else [],
@@ -159,6 +161,14 @@ def _spooled(
     return spool
 
 
+def _told_as(corpus: Corpus) -> Callable[[Iterable[SeedRecord]], Iterable[SeedRecord]]:
+    """Return what makes of seeds how the tables tell them: closed documents without a word."""
+    if not is_closed(corpus):
+        return lambda seeds: seeds
+    ids = ids_by_title(corpus)
+    return lambda seeds: WithoutText(seeds, ids)
+
+
 def _in_public(
     by_split: Mapping[str, Iterable[SeedRecord]], withheld: Withheld
 ) -> dict[str, Iterable[SeedRecord]]:
@@ -172,9 +182,12 @@ def _in_public(
 def _write_votes(
     collection: Collection, made: Path, shown: Iterable[SeedRecord]
 ) -> tuple[int, dict[str, str]]:
-    """Return how many votes were written, and what files of labels and rankings there are."""
+    """Return how many votes were written, and what files there are beside them, with what."""
     n_votes = votes_table.write_votes(made / votes_table.FILE, shown)
     beside = label_files.write_labels(made, shown, parameters_of(collection))
+    if instructions := b"".join(worker_texts.instructions_lines(collection)):
+        release_folder.put(made, worker_texts.FILE, [instructions])
+        beside[worker_texts.FILE] = worker_texts.ABOUT
     if is_closed(collection.corpus):
         return n_votes, beside
     return n_votes, beside | ranking_files.copy_rankings(collection, made)
@@ -206,6 +219,12 @@ def _write_official(
         release_folder.put(made, name, chunks)
         names.append(name)
     return names
+
+
+def _held(name: str, export: ExportModule) -> str:
+    """Return what an official file holds, for the card."""
+    told = (words for pattern, words in export.FILES_HOLD.items() if fnmatch(name, pattern))
+    return next(told, "in the official layout of the protocol")
 
 
 def _write_closed(

@@ -6,15 +6,17 @@ from annotation.models import About
 from annotation.release.facts import (
     Facts,
     bonuses,
-    instructions,
     limits,
     origin,
     rejections,
+    sample,
+    split_rule,
     workers_told,
 )
+from annotation.release.worker_texts import versions_read
 from annotation.reports.table import Table
 from annotation.splits.difficulty.status import last_run
-from collector.ingest.licences import named
+from collector.ingest.licences import SEVERAL, named
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
 
@@ -85,9 +87,12 @@ def _with_said(known: Mapping[str, str | list[str]], facts: Facts) -> dict[str, 
 
 
 def workers_per_item(table: StageTable) -> str:
-    """Return how many workers do an item of a stage, by its fold."""
+    """Return how many workers do an item of a stage, by its fold where folds differ."""
     redundancy = table.redundancy
-    told = ", ".join(f"{fold} {number}" for fold, number in redundancy.by_fold().items())
+    folds = redundancy.by_fold()
+    told = ", ".join(f"{fold} {number}" for fold, number in folds.items())
+    if len({*folds.values()}) == 1:
+        told = str(*{*folds.values()})
     share = f"; {redundancy.people} for {redundancy.percent} % of the HITs, drawn by the seed"
     return told + share * bool(redundancy.percent)
 
@@ -127,6 +132,8 @@ def _raw(facts: Facts) -> str:
     source = ", ".join(corpus.source.splitlines())
     name = named(corpus.licence_name)
     licence = f", under {name}" if name else ""
+    if corpus.licence_name == SEVERAL:
+        licence = ", each document under its own licence"
     read = f", read from {source}" if source else ""
     return f"Text of {corpus.name} in the language {corpus.language!r}{read}{licence}."
 
@@ -144,7 +151,9 @@ def _missing(facts: Facts) -> str:
 def _preparation(facts: Facts) -> list[str]:
     if facts.is_imported():
         return []
+    drawn = (sample(facts.collection), split_rule(facts.collection))
     return [
+        *(each for each in drawn if each),
         "Text was taken out of its markup; sentences and offsets are those of that text, in "
         "Unicode code points.",
         "Which questions are in the dataset was decided by rules on the answers of several people, "
@@ -165,7 +174,7 @@ def _protocol(facts: Facts) -> str:
         f"{parameters.protocol.title}, version {collection.protocol_version}. Stages: {stages}.",
         "What is handed in is checked while it is written, by the protocol's own rules. Nobody "
         "answers or labels their own work.",
-        instructions(collection),
+        versions_read(collection),
     ]
     return " ".join(each for each in told if each)
 

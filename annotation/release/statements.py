@@ -13,7 +13,7 @@ from common.actions import ActionError
 LONGEST = 4_000
 # What each is for, as the form asks it.
 HELP: dict[str, str] = {
-    About.AUTHORS: "Who is to be cited, one a line, as “Lovelace, Ada”. Without it your name is.",
+    About.AUTHORS: "Who is to be cited, one a line, as “Lovelace, Ada”; else the requester is.",
     About.CONTACT: "Where readers of the dataset can write to; it is published.",
     About.PAGE: "The address of a page or paper about the dataset.",
     About.USES: "What the dataset is made for: training, testing, which systems, which question.",

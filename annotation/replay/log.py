@@ -133,7 +133,7 @@ class AssignmentLine(Line):
 
 
 class DecisionLine(Line):
-    """What a requester decided of one worker's qualification."""
+    """What a requester decided of one worker's qualification; `let_in` whatever the test says."""
 
     name = "decision"
     stage: str
@@ -141,6 +141,7 @@ class DecisionLine(Line):
     granted: bool
     note: str
     by: str
+    let_in: bool = False
 
 
 class Correction(BaseModel):

@@ -188,6 +188,7 @@ class Rerun:
             granted=granted,
             note=line.note if line else "",
             by=line.by if line else "",
+            is_let_in=line.let_in if line else False,
             now=timezone.now(),
         )
         qualifications.tell_marketplace(self.collection.stages.get(name=stage_name))

@@ -185,6 +185,7 @@ def _decisions(collection: Collection) -> Iterator[DecisionLine]:
             granted=grant.state == GrantState.GRANTED,
             note=grant.note,
             by=grant.decided_by,
+            let_in=grant.is_let_in,
         )
 
 

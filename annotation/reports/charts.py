@@ -81,15 +81,16 @@ def as_csv(table: Table) -> str:
     return csv_text([head, *(_cells(row, known) for row in table.rows)])
 
 
+def has_chart(table: Table) -> bool:
+    """Return whether there is a share to draw; a map of shades is drawn by its table."""
+    return any(isinstance(row[at], float) for row in table.rows for at in _drawn(table))
+
+
 def chart_of(table: Table) -> Chart | None:
     """Return the table's shares laid out, None where it has none, or is a map of shades."""
-    columns = [
-        at
-        for at, name in enumerate(table.columns)
-        if table.is_share(at) and not table.is_shaded(at)
-    ]
-    if not columns or not any(isinstance(row[at], float) for row in table.rows for at in columns):
+    if not has_chart(table):
         return None
+    columns = _drawn(table)
     rows, top = [], HEAD
     for cells in table.rows:
         bars = list(_bars(cells, columns, top))
@@ -115,15 +116,16 @@ def files_of(tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
     for table in tables:
         if table.rows:
             yield f"{table.name}.csv", as_csv(table)
-            if drawing := as_svg(table):
-                yield f"{table.name}.svg", drawing
+            if has_chart(table):
+                yield f"{table.name}.svg", as_svg(table)
 
 
 def links_to(table: Table) -> str:
     """Return where a release's card finds the files of a table, in Markdown; blank for none."""
-    names = [name for name, _ in files_of([table])]
-    drawn = [f"![{table.title}]({FOLDER}/{name})\n\n" for name in names if name.endswith(".svg")]
-    return "".join([*drawn, *(f"[{names[0]}]({FOLDER}/{names[0]})\n" for _ in names[:1])])
+    if not table.rows:
+        return ""
+    drawing = f"![{table.title}]({FOLDER}/{table.name}.svg)\n\n" if has_chart(table) else ""
+    return f"{drawing}[{table.name}.csv]({FOLDER}/{table.name}.csv)\n"
 
 
 def write_files(tables: Sequence[Table], folder: Path) -> list[Path]:
@@ -168,6 +170,13 @@ def _cells(row: Sequence[object], known: set[int]) -> Iterator[object]:
                 yield from (*interval(cell), cell.whole)
             else:
                 yield from (None, None, None)
+
+
+def _drawn(table: Table) -> list[int]:
+    """Return the places of the columns whose shares are drawn as bars."""
+    return [
+        at for at in range(len(table.columns)) if table.is_share(at) and not table.is_shaded(at)
+    ]
 
 
 def _label(table: Table, cells: Sequence[object]) -> str:

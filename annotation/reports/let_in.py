@@ -1,4 +1,4 @@
-"""How many were let in without a qualification test, beside those who took it."""
+"""How many were let in whatever the qualification test says, beside those who passed it."""
 
 from django.db.models import Count, Q
 
@@ -6,21 +6,21 @@ from annotation.reports.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from tasks.models import Grant, GrantState, Submission
-from tasks.people.qualifications import untested
+from tasks.people.qualifications import trusted_grants
 
-LET_IN = Q(submitted_at__isnull=True)
+LET_IN = Q(is_let_in=True)
 
 
 def let_in_tables(collection: Collection) -> list[Table]:
     """Return who passed and who was let in, by qualification; none where nobody was let in."""
-    if not untested(collection).exists():
+    if not trusted_grants(collection).exists():
         return []
     granted = Q(state=GrantState.GRANTED)
     rows = (
         Grant.objects.filter(qualification__stage__collection=collection)
         .values("qualification__stage__name")
         .annotate(
-            handed_in=Count("pk", filter=~LET_IN),
+            handed_in=Count("submitted_at"),
             passed=Count("pk", filter=~LET_IN & granted),
             let_in=Count("pk", filter=LET_IN & granted),
             back=Count("pk", filter=LET_IN & ~granted),
@@ -31,8 +31,8 @@ def let_in_tables(collection: Collection) -> list[Table]:
     return [
         Table(
             "let_in",
-            "Tested and let in without a test",
-            ["qualification", "handed in", "passed", "let in without a test", "taken back"],
+            "Passed and let in without passing",
+            ["qualification", "handed in", "passed", "let in without passing", "taken back"],
             [
                 [
                     tables[row["qualification__stage__name"]].title,
@@ -45,7 +45,7 @@ def let_in_tables(collection: Collection) -> list[Table]:
 
 
 def makers_let_in(collection: Collection) -> tuple[int, int]:
-    """Return how many people's work counts, and how many of them were let in without a test."""
+    """Return how many people's work counts, and how many of them were let in without passing."""
     tables = parameters_of(collection).stages()
     work = Submission.objects.filter(
         lease__unit__stage__collection=collection,
@@ -53,5 +53,5 @@ def makers_let_in(collection: Collection) -> tuple[int, int]:
         counts=True,
     )
     makers = set(work.values_list("lease__worker", flat=True).distinct())
-    trusted = set(untested(collection).values_list("worker", flat=True))
+    trusted = set(trusted_grants(collection).values_list("worker", flat=True))
     return len(makers), len(makers & trusted)

@@ -1,12 +1,14 @@
 """A table of a report as plain data, to be drawn in a terminal, on a page or in a dataset card."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from annotation.reports.flow import Flow
 
 Cell = str | int | float | None
 MISSING = "–"
+FIGURE = re.compile(rf"\d|^{MISSING}$")
 # The note of a table that waits for questions.
 NO_QUESTION = "No question is in the dataset yet; the figures come with the first that is kept."
 
@@ -18,7 +20,8 @@ class Table:
     rows: as long as `columns` each; a cell None means that there is nothing to say yet.
     shaded_from: from this column on cells are shares of their row, drawn as shades of a map.
     of_people: its figures are of people's work alone. simulated: what its head says of simulated
-    work, blank where there is none. flow: what is drawn of it besides.
+    work, blank where there is none. flow: what is drawn of it besides. named: its first column has
+    names as a program takes them, which nothing may reword.
     """
 
     name: str
@@ -30,6 +33,7 @@ class Table:
     of_people: bool = False
     simulated: str = ""
     flow: Flow | None = None
+    named: bool = False
 
     def is_share(self, at: int) -> bool:
         """Return whether the cells of the column are shares, 0 to 1."""
@@ -100,15 +104,22 @@ def share(part: float, whole: int) -> float | None:
     return part / whole
 
 
+def are_figures(texts: Iterable[str]) -> bool:
+    """Return whether a column has figures alone, or the dash for one that is missing."""
+    return all(FIGURE.search(words) for words in texts)
+
+
 def markdown(table: Table) -> str:
     """Return the table in Markdown, with its title as a heading above and its note below."""
+    rows = table.texts()
+    of_figures = [are_figures(row[at] for row in rows) for at in range(len(table.columns))]
     lines = [
         f"### {table.title}",
         "",
         *([f"**{table.simulated}**", ""] if table.simulated else []),
         _line(table.columns),
-        _line(["---", *["---:"] * (len(table.columns) - 1)]),
-        *(_line(row) for row in table.texts()),
+        _line(["---", *("---:" if figures else "---" for figures in of_figures[1:])]),
+        *(_line(row) for row in rows),
     ]
     if table.note:
         lines += ["", table.note]

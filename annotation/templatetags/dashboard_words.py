@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import conditional_escape
 from django.utils.safestring import mark_safe
+from django.utils.translation import get_language_info
 
 from annotation.dashboard.questions.question_filter import reason_words
 from annotation.dashboard.questions.readable_answers import PLACES
@@ -86,6 +87,22 @@ def is_title(document: object) -> bool:
 def grouped(number: int | None) -> str:
     """Return a count with its thousands grouped, such as 12,000."""
     return f"{number or 0:,}"
+
+
+@register.filter
+def counted_as(noun: str, number: int) -> str:
+    """Return a noun as it stands behind a number: "set of passages" gives "sets of passages"."""
+    head, of, rest = noun.partition(" of ")
+    return noun if number == 1 else f"{head}s{of}{rest}"
+
+
+@register.filter
+def language_name(code: str) -> str:
+    """Return the English name of a language, its code where Django has no name."""
+    try:
+        return str(get_language_info(code)["name"])
+    except KeyError:
+        return code
 
 
 @register.filter

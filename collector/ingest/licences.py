@@ -10,6 +10,8 @@ MOVED_TO_4_0 = "2023-06-29"
 UNKNOWN = "unknown"
 # The text may be read by those who work on it and must not be published: releases are without it.
 CLOSED = "closed"
+# Of a corpus whose documents have not all the same: each names its own.
+SEVERAL = "several, named with each document"
 
 ADDRESSES = {
     "CC BY-SA 4.0": "https://creativecommons.org/licenses/by-sa/4.0/",

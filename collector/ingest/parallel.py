@@ -1,7 +1,7 @@
 """Reads pages in several processes; the records come back in the dump's order."""
 
 import gc
-import pickle
+import marshal
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -9,7 +9,14 @@ from itertools import islice
 
 from collector.ingest.dump import Dump
 from collector.ingest.errors import DumpError
-from collector.ingest.records import PageReader, Record
+from collector.ingest.records import (
+    CategoryRecord,
+    OtherRecord,
+    PageReader,
+    PageRecord,
+    Record,
+    SkippedRecord,
+)
 from collector.ingest.wiki_site import Site
 from collector.parallel import in_processes
 
@@ -17,6 +24,8 @@ from collector.parallel import in_processes
 # transaction is short and that a killed process repeats little.
 BATCH_BYTES = 1 << 20
 BATCH_PAGES = 500
+
+_KINDS: tuple[type[Record], ...] = (PageRecord, CategoryRecord, SkippedRecord, OtherRecord)
 
 _reader: PageReader
 
@@ -65,7 +74,7 @@ def _unpacked(results: Iterator[bytes]) -> Iterator[list[Record]]:
     try:
         for packed in results:
             with _no_collecting():
-                records: list[Record] = pickle.loads(packed)
+                records = unpack(packed)
             yield records
     except BrokenProcessPool as error:
         raise DumpError(
@@ -82,7 +91,20 @@ def _start(site: Site) -> None:
 def _read(batch: list[bytes]) -> bytes:
     # Packed here and unpacked by the reader of the results, not by the executor, which would
     # look for cycles meanwhile.
-    return pickle.dumps(_read_batch(_reader, batch))
+    return pack(_read_batch(_reader, batch))
+
+
+def pack(records: list[Record]) -> bytes:
+    """Return `records` as bytes for another process of this same Python.
+
+    By marshal, not pickle: it knows no classes, and so takes less than half of the time.
+    """
+    return marshal.dumps([(_KINDS.index(type(record)), *record) for record in records])
+
+
+def unpack(packed: bytes) -> list[Record]:
+    """Return the records that `pack` has packed."""
+    return [_KINDS[kind](*fields) for kind, *fields in marshal.loads(packed)]
 
 
 def _read_batch(reader: PageReader, batch: list[bytes]) -> list[Record]:

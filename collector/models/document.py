@@ -72,6 +72,8 @@ class DocumentUpload(models.Model):
     `seen_at` when that last gave a sign.
     """
 
+    GOING_ON = (UploadState.WAITING, UploadState.RUNNING)
+
     slug = models.CharField(max_length=80)
     corpus = models.ForeignKey(Corpus, models.CASCADE, null=True, related_name="uploads")
     name = models.CharField(max_length=200, blank=True)

@@ -4,6 +4,7 @@ import json
 import secrets
 from datetime import datetime
 from functools import lru_cache
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -92,14 +93,27 @@ def _write(collection: Collection, parameters: Parameters, texts: dict[str, str]
         )
 
 
+class StoredParameters(dict[str, Any]):
+    """Parameters that nobody changes, with the JSON text that they were read from."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(json.loads(text))
+        self.text = text
+
+
 def parameters_of(collection: Collection) -> Parameters:
     """Return the collection's own typed parameters; raises ProtocolError.
 
     They are kept by their content: every page asks for them, and they hardly ever change.
     """
-    return _resolved(
-        collection.protocol, collection.protocol_version, json.dumps(collection.parameters)
-    )
+    text = parameters_text(collection)
+    return _resolved(collection.protocol, collection.protocol_version, text)
+
+
+def parameters_text(collection: Collection) -> str:
+    """Return the collection's own parameters as JSON text."""
+    values = collection.parameters
+    return values.text if isinstance(values, StoredParameters) else json.dumps(values)
 
 
 @lru_cache(maxsize=64)

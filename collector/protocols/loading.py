@@ -79,8 +79,12 @@ class Protocol:
         return values
 
     def _read(self, path: Path) -> dict[str, object]:
+        return deepcopy(self._kept(path))
+
+    def _kept(self, path: Path) -> dict[str, object]:
+        """Return what a file says, to be read alone: others are given the same."""
         try:
-            return deepcopy(_values(path.read_text("utf-8")))
+            return _values(path.read_text("utf-8"))
         except FileNotFoundError:
             raise ProtocolError(f"The protocol {self.name!r} lacks {path}: write it.") from None
         except tomllib.TOMLDecodeError as error:
@@ -107,7 +111,7 @@ class Protocol:
         What they do not say of the table `report` is as protocol.toml says.
         """
         model = self.part(PARAMETERS).Parameters
-        told = self.defaults().get(REPORT)
+        told = self._kept(self.folder / "protocol.toml").get(REPORT)
         if told and isinstance(values.get(REPORT, {}), dict):
             values = {**values, REPORT: {**_table(told), **_table(values.get(REPORT))}}
         try:

@@ -95,6 +95,14 @@ class AssignsSplits(Protocol[P]):
         """Yield (example, split, reason) of the kept questions, each once."""
 
 
+class TellsRule(Protocol):
+    """splits.py of a protocol that says in words how it places questions."""
+
+    @property
+    def RULE(self) -> str:
+        """Return the rule for readers of a release, in a sentence or two."""
+
+
 class KeysTexts(Protocol):
     """splits.py of a protocol with its own idea of which texts are the same."""
 
@@ -102,7 +110,7 @@ class KeysTexts(Protocol):
         """Return a key that texts share which must not be in two splits."""
 
 
-class SplitsModule(PlansFolds[P], AssignsSplits[P], KeysTexts, Protocol[P]):
+class SplitsModule(PlansFolds[P], AssignsSplits[P], TellsRule, KeysTexts, Protocol[P]):
     """All that is called of splits.py; what it leaves out is as planned, or not planned at all."""
 
 
@@ -130,5 +138,7 @@ SEEDS = Part[SeedsModule[Parameters]](
 )
 CURATED_SEEDS = Part[CuratedSeedsPart[Parameters]]("seeds", CuratedSeedsPart)
 SPLITS = Part[SplitsModule[Parameters]](
-    "splits", SplitsModule, defaults={"plan": no_folds, "assign": as_planned, "text_key": text_key}
+    "splits",
+    SplitsModule,
+    defaults={"plan": no_folds, "assign": as_planned, "RULE": "", "text_key": text_key},
 )

@@ -17,7 +17,7 @@ from collector.graph.graph_file import GraphError
 from collector.models import Collection, CollectionState, Corpus, Seed, SeedParagraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import Protocol, get_protocol
-from collector.protocols.parameters import Parameters
+from collector.protocols.parameters import FOLDS, Parameters
 from collector.seeds.candidate import GROUP, Candidate, Offered
 from collector.seeds.seed_contracts import CURATED_SEEDS, SEEDS, SPLITS
 from common.actions import ActionError
@@ -55,6 +55,31 @@ def n_needed(collection: Collection, count: int) -> int:
     """Return how many seeds a corpus must offer for `count` more, those chosen before included."""
     wanted = _wanted(collection, parameters_of(collection), count)
     return collection.seeds.count() + sum(wanted.values())
+
+
+def stages_from_seeds(parameters: Parameters) -> list[str]:
+    """Return the names of the stages that each get as many seeds as are asked for, in order."""
+    return [
+        name
+        for name, table in parameters.stages().items()
+        if table.items_from == "seeds" and not table.qualifies
+    ]
+
+
+def cautions_of(collection: Collection) -> list[str]:
+    """Return what disappoints of the parameters and of the seeds chosen so far, a sentence each."""
+    parameters = parameters_of(collection)
+    return parameters.cautions() + empty_splits(collection, parameters)
+
+
+def empty_splits(collection: Collection, parameters: Parameters) -> list[str]:
+    """Return a sentence where seeds have their splits and a split that has a share got none."""
+    have = set(collection.seeds.exclude(fold="").values_list("fold", flat=True).distinct())
+    empty = [fold for fold in FOLDS if getattr(parameters.splits, fold, 0) and fold not in have]
+    if not have or not empty:
+        return []
+    few = " and ".join(empty)
+    return [f"No seed is in {few}: with these seeds alone {few} will be empty. Choose more seeds."]
 
 
 def noun_of(collection: Collection) -> str:

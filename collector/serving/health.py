@@ -10,6 +10,7 @@ from django.http import HttpRequest, JsonResponse
 
 from collector.serving import liveness
 from collector.serving.embedded_jobs import jobs
+from common import outages
 
 BROKER_SECONDS = 2
 # With less than this to go, work will be refused before long.
@@ -42,14 +43,23 @@ def _answers(ask: Callable[[], bool]) -> bool:
 
 
 def _ask_database() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
+    # On a connection from before one waits as long as a server is stopped.
+    fresh = connection.copy()
+    try:
+        with fresh.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    finally:
+        fresh.close()
     return True
 
 
 def _ask_broker() -> bool:
     if settings.CELERY_BROKER_URL.startswith("memory:"):
         return jobs.is_alive()
+    if settings.CELERY_BROKER_URL.startswith(("redis:", "rediss:")):
+        # One that is stopped still lets everybody in.
+        outages.ask_redis(settings.CELERY_BROKER_URL, BROKER_SECONDS)
+        return True
     from collector.celery import app
 
     with app.connection_for_write(connect_timeout=BROKER_SECONDS) as broker:

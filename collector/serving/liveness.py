@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 KEPT_SECONDS = 60
 # A job without work is sent as often as this, and says so that somebody would do it.
 SIGN_SECONDS = KEPT_SECONDS / 3
+CLOCK_SIGN_SECONDS = 5.0
 CLOCK, JOBS, DIALOGS = "clock", "jobs", "dialogs"
 
 
@@ -27,32 +28,32 @@ def is_alive(name: str) -> bool:
 
 
 class Clock(Scheduler):
-    """Celery's clock, which sends a job where rows have work for it.
+    """Celery's clock, which looks at the rows and sends a job where they have work for it.
 
-    It keeps no file: one left by a clock that was ahead would silence it.
+    It goes by seconds since the machine began: what the time of day is set to puts nothing off. It
+    keeps no file.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
+        self._look_at: dict[str, float] = {}
         self._sent_at: dict[str, float] = {}
+        self._sign_at = -SIGN_SECONDS
         super().__init__(*arguments, **options)
 
-    def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
-        """Send a job, unless it would find nothing to do."""
+    def tick(self, *_: Any, **__: Any) -> float:
+        """Send what has work, give a sign, and return in how many seconds to look again."""
         now = monotonic()
-        if now - self._sent_at.get(entry.name, -SIGN_SECONDS) >= SIGN_SECONDS or _has_work(entry):
-            self._sent_at[entry.name] = now
-            super().apply_entry(entry, producer)
-
-    def tick(self, *arguments: Any, **options: Any) -> float:
-        """Send what is due, give a sign, and return in how many seconds to look again."""
-        record_beat(CLOCK)
-        ahead = [each for each in self.schedule.values() if each.last_run_at > each.default_now()]
-        for entry in ahead:
-            # The machine's clock was set back: nothing is put off until it is as late again.
-            entry.last_run_at = entry.default_now()
-        if ahead:
-            self.populate_heap()
-        return float(super().tick(*arguments, **options))
+        if now - self._sign_at >= CLOCK_SIGN_SECONDS:
+            self._sign_at = now
+            record_beat(CLOCK)
+        for name, entry in self.schedule.items():
+            if now < self._look_at.get(name, now):
+                continue
+            self._look_at[name] = now + entry.schedule.seconds
+            if now - self._sent_at.get(name, -SIGN_SECONDS) >= SIGN_SECONDS or _has_work(entry):
+                self._sent_at[name] = now
+                self.apply_entry(entry, producer=self.producer)
+        return max(0.0, min(self._look_at.values()) - monotonic())
 
 
 def _has_work(entry: ScheduleEntry) -> bool:

@@ -33,6 +33,8 @@ NONSENSE = {
     ("COLLECTOR_PROTOCOLS", "/etc/hostname"),
 }
 
+ADDRESS = "postgres://ada:p%40ss@db.example:5433/lab"
+
 
 def test_empty_variables_count_as_not_set():
     assert read({"DATABASE_URL": "", "PORT": ""}).PORT == 8000
@@ -86,10 +88,11 @@ def test_every_wrong_value_is_named_at_once():
 
 
 def test_a_database_address_is_read_with_all_its_parts():
-    row = database("postgres://ada:p%40ss@db.example:5433/lab?sslmode=require")
+    row = database(f"{ADDRESS}?sslmode=require")
     assert (row["HOST"], row["PORT"], row["NAME"]) == ("db.example", "5433", "lab")
     assert (row["USER"], row["PASSWORD"]) == ("ada", "p@ss")
-    assert row["OPTIONS"] == {"sslmode": "require"}
+    assert row["OPTIONS"] == {"connect_timeout": "3", "sslmode": "require"}
+    assert database(f"{ADDRESS}?connect_timeout=9")["OPTIONS"] == {"connect_timeout": "9"}
 
 
 def test_a_socket_folder_is_a_host():

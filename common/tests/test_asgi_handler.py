@@ -5,6 +5,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+import psycopg2
 import pytest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -228,3 +229,71 @@ def test_a_request_without_a_body_is_answered_before_anything_more_comes(
     asyncio.run(asyncio.wait_for(visit.answer(), 5))
     assert visit.status == 200
     assert len(visit.pieces) == 1
+
+
+class Stopped:
+    """A database that stops: pages that ask it wait for it, and it lets nobody in."""
+
+    def __init__(self, pages: PagesHandler, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.goes_on, self.is_lost = threading.Event(), True
+        self.done: list[str] = []
+        monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.05)
+        monkeypatch.setattr(module.outages, "ask_databases", self.ask)
+        monkeypatch.setattr(pages, "get_response", self.wait)
+        # What is said of an outage is its own test.
+        monkeypatch.setattr(module.log, "error", lambda *_: None)
+
+    def ask(self) -> None:
+        if self.is_lost:
+            raise psycopg2.OperationalError("timeout expired")
+
+    def wait(self, request: HttpRequest) -> HttpResponse:
+        if request.path != "/health":
+            self.goes_on.wait(10)
+        self.done.append(request.read().decode())
+        return HttpResponse("Done.")
+
+
+def form(pages: PagesHandler, text: bytes) -> Visit:
+    visit = Visit(pages, text)
+    visit.scope["headers"] = [
+        (b"host", b"localhost"),
+        (b"content-type", b"application/x-www-form-urlencoded"),
+        (b"content-length", b"%d" % len(text)),
+    ]
+    return visit
+
+
+def test_whoever_waits_for_a_database_that_has_stopped_is_told_so_and_keeps_the_form(
+    pages: PagesHandler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = Stopped(pages, monkeypatch)
+
+    async def crowd() -> None:
+        forms = [form(pages, b"answer=number+%d" % number) for number in range(2 * THREADS)]
+        answers = await asyncio.gather(*(one.answer() for one in forms))
+        assert {one.status for one in forms} == {503}
+        for number, answer in enumerate(answers):
+            assert b"Our database does not answer" in answer
+            assert b'value="number %d"' % number in answer
+        # Nobody waits for those who wait.
+        pages.aside = "/health"
+        asked = Visit(pages)
+        asked.scope["path"] = "/health"
+        assert await asyncio.wait_for(asked.answer(), 5) == b"Done."
+        stopped.is_lost = False
+        stopped.goes_on.set()
+        await until(lambda: len(stopped.done) == THREADS + 1)
+
+    asyncio.run(crowd())
+    # What had begun is done, each once; what nobody had begun is left to whoever asks again.
+    assert len({*stopped.done}) == THREADS + 1
+
+
+def test_a_slow_page_is_waited_for_while_its_database_answers(
+    pages: PagesHandler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = Stopped(pages, monkeypatch)
+    stopped.is_lost = False
+    threading.Timer(0.3, stopped.goes_on.set).start()
+    assert asyncio.run(Visit(pages).answer()) == b"Done."

@@ -10,6 +10,8 @@ import psycopg2
 import pytest
 import redis
 from django.db import OperationalError
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.utils import ConnectionHandler
 from kombu.exceptions import OperationalError as QueueError
 
 from common import outages
@@ -64,6 +66,24 @@ def test_a_hundred_failures_are_two_lines(
     assert "\n" not in begun + over
 
 
+def test_what_fails_again_soon_must_be_quiet_for_longer_each_time(
+    once: OncePerOutage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A full disk lets everybody in, and fails whoever writes.
+    monkeypatch.setattr(outages, "LONGEST_QUIET_SECONDS", 0.15)
+    flaps, away = list[float](), once.outages["database"]
+    away.probe = lambda: None
+    for _ in range(4):
+        away.note("No space left")
+        assert away._thread
+        flaps.append(away._quiet_seconds)
+        away._thread.join(10)
+    assert flaps == [0.05, 0.1, 0.15, 0.15]
+    monkeypatch.setattr(outages, "RELAPSE_SECONDS", 0.0)
+    away.note("No space left")
+    assert away._quiet_seconds == 0.05
+
+
 @pytest.mark.parametrize(
     "told",
     [
@@ -108,3 +128,16 @@ def test_a_shutdown_by_the_operator_is_an_outage() -> None:
         __module__ = "psycopg2.errors"
 
     assert service_of(Shutdown()) == "database"
+
+
+def test_a_marketplace_alone_asks_after_its_own_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    sqlite = {"ENGINE": "django.db.backends.sqlite3", "NAME": "m"}
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "django.db.connections", ConnectionHandler({"default": {}, "marketplace": sqlite})
+    )
+    monkeypatch.setattr(
+        BaseDatabaseWrapper, "ensure_connection", lambda each: asked.append(each.alias)
+    )
+    outages.ask_databases()
+    assert asked == ["marketplace"]

@@ -1,6 +1,7 @@
 """The reference for live dialogs: Channels alone, which passes each message on to the partner."""
 
 import os
+from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from channels.routing import ProtocolTypeRouter, URLRouter
@@ -46,4 +47,12 @@ class Relay(AsyncWebsocketConsumer):
         await self.send(event["text"])
 
 
-application = ProtocolTypeRouter({"websocket": URLRouter([path("hit/socket", Relay.as_asgi())])})
+async def answer(scope: Any, receive: Any, send: Any) -> None:
+    """Answer whoever asks whether the server is up."""
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
+application = ProtocolTypeRouter(
+    {"http": answer, "websocket": URLRouter([path("hit/socket", Relay.as_asgi())])}
+)

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,24 +33,34 @@ Work = list[dict[str, Any]]
 def main() -> None:
     """Print requests per server-CPU second and their ratios to the references."""
     with prepared(REQUESTS) as (environment, work):
-        with served("deploy.benchmarks.hello:application", {"PYTHONPATH": str(ROOT)}) as hello:
-            reference = measure(hello, lambda client, _: client.get("/"), REQUESTS)
-        with served("collector.asgi:pages", environment) as site:
-            ours = speeds(site, work)
+        # In turns, so that what else the machine does slows both alike.
+        with (
+            served("deploy.benchmarks.hello:application", {"PYTHONPATH": str(ROOT)}) as hello,
+            served("collector.asgi:pages", environment) as site,
+        ):
+            ours = {
+                name: (greeted(hello), measure(site, request, REQUESTS))
+                for name, request in requests_of(work).items()
+            }
         get, post = _peer(environment, work) or (None, None)
-    print(f"{'':28}{'per CPU s':>12}{'of hello':>12}{'× oTree':>12}{'p99 ms':>10}")
-    _line("Django hello", reference, reference, None)
-    for name, speed in ours.items():
+    print(f"{'':28}{'per CPU s':>12}{'hello':>12}{'of hello':>12}{'× oTree':>12}{'p99 ms':>10}")
+    for name, (reference, speed) in ours.items():
         _line(name, speed, reference, post if name == "submission POST" else get)
     for name, theirs in {"oTree, page GET": get, "oTree, form POST": post}.items():
         if theirs:
             _line(name, theirs, reference, None)
 
 
+def greeted(hello: Served) -> Speed:
+    """Return how fast the reference is just now."""
+    return measure(hello, lambda client, _: client.get("/"), REQUESTS)
+
+
 def _line(name: str, speed: Speed, hello: Speed, theirs: Speed | None) -> None:
     times = f"{speed.rate / theirs.rate:12.1f}" if theirs else " " * 12
     slowest = speed.slowest_seconds * 1000
-    print(f"{name:28}{speed.rate:12.0f}{speed.rate / hello.rate:12.2f}{times}{slowest:10.0f}")
+    rates = f"{speed.rate:12.0f}{hello.rate:12.0f}{speed.rate / hello.rate:12.2f}"
+    print(f"{name:28}{rates}{times}{slowest:10.0f}")
 
 
 @contextmanager
@@ -78,13 +88,17 @@ def in_process(script: str, environment: dict[str, str]) -> None:
 
 def speeds(site: Served, work: Work) -> dict[str, Speed]:
     """Return how fast each kind of request is answered, made once with each of `work`."""
-    requests = {
+    return {name: measure(site, request, len(work)) for name, request in requests_of(work).items()}
+
+
+def requests_of(work: Work) -> dict[str, Callable[[httpx.Client, int], httpx.Response]]:
+    """Return each kind of request, made with one of `work` by its number."""
+    return {
         "HIT accepted and opened": lambda client, n: client.get(work[n]["arrival"]),
         "HIT page, first time": lambda client, n: client.get(work[n]["page"]),
         "HIT page, reloaded": lambda client, n: client.get(work[n]["page"]),
         "submission POST": lambda client, n: submit(client, work[n]),
     }
-    return {name: measure(site, request, len(work)) for name, request in requests.items()}
 
 
 def submit(client: httpx.Client, one: dict[str, Any]) -> httpx.Response:

@@ -19,7 +19,7 @@ WAITING = 4000
 LEVELS = (0, 10**4, 10**6)
 PGBENCH_SECONDS = 8
 CHILD = "import django; django.setup()\nfrom deploy.benchmarks.waiting import *\n"
-START_SECONDS = 6.0
+START_SECONDS = 15.0
 
 
 def main() -> None:
@@ -29,6 +29,8 @@ def main() -> None:
         base = server.rpartition("/")[0]
         reference = _pgbench(f"{base}/pgbench")
         print(f"pgbench -N, {CLIENTS} clients: {reference:.0f} transactions/s")
+        floor = _through_psycopg2(f"{base}/pgbench")
+        print(f"the same through psycopg2: {floor:.0f}, {floor / reference:.3f} of it", flush=True)
         environment = {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "collector.settings",
@@ -43,7 +45,7 @@ def main() -> None:
             cwd=ROOT,
             check=True,
         )
-        _child(f"prepare({folder!r})", environment)
+        _child(f"prepare({folder!r}, {WAITING * len(LEVELS)})", environment)
         stage, posting = json.loads((Path(folder) / "stage.json").read_text())
         heads = ("one sweep", "of pgbench", f"{CLIENTS} claim", "of pgbench")
         print(f"{'done already':16}" + "".join(f"{head:>16}" for head in heads))
@@ -108,6 +110,23 @@ def _pgbench(database: str) -> float:
     found = re.search(r"tps = ([\d.]+)", said)
     assert found, said
     return float(found[1])
+
+
+def _through_psycopg2(database: str) -> float:
+    """Return how many of the same transactions Python's clients do a second."""
+    start = time.time() + START_SECONDS
+    threads = CLIENTS // PROCESSES
+    program = [sys.executable, "-m", "deploy.benchmarks.pgbench_in_python", database]
+    processes = [
+        subprocess.Popen(
+            [*program, str(threads), str(start), str(PGBENCH_SECONDS)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(PROCESSES)
+    ]
+    return sum(int(process.communicate()[0]) for process in processes) / PGBENCH_SECONDS
 
 
 if __name__ == "__main__":

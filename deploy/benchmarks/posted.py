@@ -1,4 +1,4 @@
-"""Prepares what the marketplace benchmark asks for: a requester, a HIT, a hundred answers."""
+"""Prepares what the marketplace's benchmarks ask for: a requester, HITs, answers, visitors."""
 
 import json
 from datetime import timedelta
@@ -7,7 +7,8 @@ from pathlib import Path
 from marketplace import clock
 from marketplace.hits.acceptance import accept, submit
 from marketplace.hits.questions.answers import answers_xml
-from marketplace.models import HIT, HITType, Requester, Worker
+from marketplace.models import HIT, HITType, Requester, Worker, WorkerSession
+from marketplace.models.identifiers import digest, new_entity_id, new_secret
 from marketplace.people.account_opening import keys_of, open_requester
 
 NUMBER = 100
@@ -38,7 +39,32 @@ def prepare(folder: str, endpoint: str) -> None:
     (Path(folder) / "posted.json").write_text(json.dumps(found))
 
 
-def _hit(requester: Requester) -> HIT:
+def prepare_visitors(folder: str, number: int) -> None:
+    """Write visitors.json: for each of so many HITs its id and the cookie of who takes it."""
+    now = clock.now()
+    requester = open_requester("Rita", "rita@lab.example", 10**11, now)
+    first = _hit(requester, 1)
+    hits = [first.hit_id]
+    for _ in range(number - 1):
+        first.pk, first.hit_id = None, new_entity_id()
+        first._state.adding = True
+        first.save()
+        hits.append(first.hit_id)
+    visitors = []
+    for person, hit_id in enumerate(hits):
+        worker = Worker.objects.create(display_name=f"V{person}", created_at=now)
+        token = new_secret()
+        WorkerSession.objects.create(
+            worker=worker,
+            token_digest=digest(token),
+            created_at=now,
+            expires_at=now + timedelta(days=1),
+        )
+        visitors.append({"hit": hit_id, "session": token})
+    (Path(folder) / "visitors.json").write_text(json.dumps(visitors))
+
+
+def _hit(requester: Requester, places: int = 2 * NUMBER) -> HIT:
     now = clock.now()
     kind = HITType.objects.create(
         requester=requester,
@@ -56,9 +82,9 @@ def _hit(requester: Requester) -> HIT:
         question=QUESTION,
         external_url=URL,
         annotation="unit 7",
-        max_assignments=2 * NUMBER,
-        first_max_assignments=2 * NUMBER,
-        n_open=2 * NUMBER,
+        max_assignments=places,
+        first_max_assignments=places,
+        n_open=places,
         created_at=now,
         expires_at=now + timedelta(days=7),
     )

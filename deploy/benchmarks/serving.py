@@ -31,6 +31,10 @@ class Served:
         """Return what the server and its workers have used so far."""
         return sum(_cpu(pid) for pid in _family(self.process.pid))
 
+    def memory_mb(self) -> float:
+        """Return what the server and its workers hold in memory, pages they share counted once."""
+        return sum(_memory(pid) for pid in _family(self.process.pid))
+
 
 class Speed(NamedTuple):
     """Requests per CPU second of the server, and the 99th percentile of their times."""
@@ -78,6 +82,11 @@ def _cpu(pid: int) -> float:
     """Return the CPU seconds of a process; its stat counts in ticks, which are too coarse."""
     threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
+
+
+def _memory(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
 
 @contextmanager

@@ -5,7 +5,6 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -14,7 +13,8 @@ from django.db import connection
 from django.db.models import Max
 from django.utils import timezone
 
-from collector.models import Stage
+from collector.models import Seed, Stage
+from collector.protocols.creation import parameters_of
 from deploy.benchmarks.stored import FIRST, copy_rows
 from tasks.models import (
     Dialog,
@@ -30,18 +30,20 @@ from tasks.models import (
 )
 from tasks.models.people import new_worker_id
 
-SECTIONS = 64
 NOBODY = {"dialog__requires_student": "", "dialog__requires_teacher": ""}
 AT_ONCE = 5000
 
 
-def prepare(folder: str) -> None:
-    """Make a stage with sections enough for everybody; writes stage.json."""
+def prepare(folder: str, pairs: int) -> None:
+    """Make a stage with sections for so many pairs, three of each at most; writes stage.json."""
     from tasks.dialog.tests.making import make_dialogs
     from tasks.tests.making import make_posting, stage_of
 
-    stage = stage_of(make_dialogs(SECTIONS, budget_cents=2 * 10**9, **NOBODY), "dialog")
-    Topic.objects.filter(stage=stage).update(wanted=30_000)
+    stage = stage_of(make_dialogs(1, budget_cents=2 * 10**9, **NOBODY), "dialog")
+    topic = Topic.objects.select_related("seed").get(stage=stage)
+    numbers, own = (0, pairs // 2 + 1), f"{FIRST} + n"
+    copy_rows(Seed, topic.seed, numbers, key="'topic' || n", position=own)
+    copy_rows(Topic, topic, numbers, seed_id=own, wanted="1 + mod(n, 3)")
     posting = make_posting(stage, 30, 30)
     (Path(folder) / "stage.json").write_text(json.dumps([stage.pk, posting.pk]))
 
@@ -143,9 +145,13 @@ def _client(stage_id: int, how: str, number: int, start: float) -> None:
     from tasks.dialog import pairing
 
     stage = Stage.objects.select_related("collection").get(pk=stage_id)
+    # Whoever lets people in, or sweeps them up, has read this with the first page.
+    parameters_of(stage.collection)
     rng = random.Random(number)
-    tickets = _arriving(stage_id, number) if how == "claim" else iter(())
-    time.sleep(max(0.0, start - time.time()))
+    tickets = _arriving(stage, number) if how == "claim" else []
+    if time.time() > start:
+        raise SystemExit("The machine is too busy: the clients were not ready in time.")
+    time.sleep(start - time.time())
     if how == "sweep":
         while pairing.sweep(stage, timezone.now(), rng):
             pass
@@ -154,11 +160,14 @@ def _client(stage_id: int, how: str, number: int, start: float) -> None:
     connection.close()
 
 
-def _arriving(stage_id: int, number: int) -> Iterator[Ticket]:
-    """Return every n-th of those who wait, as if they came now."""
+def _arriving(stage: Stage, number: int) -> list[Ticket]:
+    """Return every n-th of those who come now; as many wait for them already."""
     process, threads = (int(word) for word in sys.argv[1:3])
-    waiting = Ticket.objects.filter(stage=stage_id, state=TicketState.WAITING).order_by("id")
-    return iter(list(waiting)[process + number :: threads])
+    waiting = Ticket.objects.filter(stage=stage.pk, state=TicketState.WAITING).order_by("id")
+    coming = list(waiting[waiting.count() // 2 :])[process + number :: threads]
+    for ticket in coming:
+        ticket.stage = stage
+    return coming
 
 
 def mistakes() -> list[int]:

@@ -3,9 +3,10 @@
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from common.prepared_sql import PreparedQuery, insert
 from marketplace.configuration import auto_approval_cap_seconds, queue_limit
 from marketplace.hits.lifecycle import locked
 from marketplace.hits.questions.entry import GRACE_SECONDS
@@ -21,6 +22,45 @@ from marketplace.wire.fault_injection import faults_of
 HANDING_IN = ("state", "answer", "submitted_at", "auto_approval_at", "ended_at")
 
 
+HIT_KEY = PreparedQuery(
+    lambda hit_id: HIT.objects.filter(hit_id=hit_id).values_list("pk"), hit_id=str
+)
+WORKER_LOCK = PreparedQuery(
+    lambda worker: (
+        Worker.objects.select_for_update(no_key=True).filter(pk=worker).values_list("pk")
+    ),
+    worker=int,
+)
+HELD = PreparedQuery(
+    lambda hit, worker: (
+        Assignment.objects.filter(hit=hit, worker=worker, state__in=LIVE)
+        .order_by("pk")
+        .values_list("pk")
+    ),
+    hit=int,
+    worker=int,
+)
+IN_THE_WAY = PreparedQuery(
+    lambda worker, kind: (
+        _in_the_way(worker).filter(hit__hit_type=kind).order_by().values_list("pk")[:1]
+    ),
+    worker=int,
+    kind=int,
+)
+QUEUE_LENGTH = PreparedQuery(
+    lambda worker, now: (
+        Assignment.objects.filter(worker=worker, state=AssignmentState.ACCEPTED, deadline__gt=now)
+        .order_by()
+        .values("worker")
+        .annotate(n=Count("pk"))
+        .values_list("n")
+    ),
+    worker=int,
+    now=datetime,
+)
+GIVEN_UP = PreparedQuery(lambda hit: _given_up(hit).values_list("assignment_id")[:1], hit=int)
+
+
 class RefusedError(Exception):
     """The worker cannot do this; the message is a sentence for them."""
 
@@ -34,10 +74,10 @@ def accept(worker: Worker, hit_id: str, now: datetime) -> Assignment:
 
     Raises RefusedError when there is no slot, no right to it, or the HIT was done already.
     """
-    key = HIT.objects.filter(hit_id=hit_id).values_list("pk", flat=True).first()
-    if key is None:
+    row = HIT_KEY.first(hit_id=hit_id)
+    if row is None:
         raise RefusedError(_("This HIT is no longer here. Choose another one from the list."))
-    return _accept(worker, key, now)
+    return _accept(worker, row[0], now)
 
 
 def accept_next(worker: Worker, hit_type: HITType, now: datetime) -> Assignment:
@@ -79,7 +119,7 @@ def available_hits(worker: Worker, now: datetime) -> QuerySet[HIT]:
     )
 
 
-def _in_the_way(worker: Worker) -> QuerySet[Assignment]:
+def _in_the_way(worker: Worker | int) -> QuerySet[Assignment]:
     """Return the worker's assignments because of which others of their types cannot be taken."""
     once = Q(hit__hit_type__is_once=True, state__in=LIVE)
     at_a_time = Q(hit__hit_type__is_one_at_a_time=True, state=AssignmentState.ACCEPTED)
@@ -89,19 +129,20 @@ def _in_the_way(worker: Worker) -> QuerySet[Assignment]:
 def _accept(worker: Worker, key: int, now: datetime) -> Assignment:
     with transaction.atomic(using=DATABASE):
         # Two tabs of one worker wait for one another, or both could pass the limit of the queue.
-        Worker.objects.select_for_update(no_key=True).only("pk").get(pk=worker.pk)
+        WORKER_LOCK.rows(worker=worker.pk)
         return _accepted(worker, key, now)
 
 
 def _accepted(worker: Worker, key: int, now: datetime) -> Assignment:
     with locked(now, pk=key) as hit:
-        held = hit.assignments.filter(worker=worker, state__in=LIVE).first()
-        if held is not None:
+        row = HELD.first(hit=hit.pk, worker=worker.pk)
+        if row is not None:
+            held = hit.assignments.get(pk=row[0])
             if held.state == AssignmentState.ACCEPTED:
                 return held
             raise RefusedError(_("You have already done this HIT. Choose another one."))
         _check_may_accept(worker, hit, now)
-        assignment = Assignment.objects.create(
+        assignment = Assignment(
             hit=hit,
             worker=worker,
             assignment_id=_slot_id(hit),
@@ -109,6 +150,7 @@ def _accepted(worker: Worker, key: int, now: datetime) -> Assignment:
             accepted_at=now,
             deadline=now + timedelta(seconds=hit.hit_type.assignment_duration_seconds),
         )
+        insert(assignment)
         record_event(hit, "AssignmentAccepted", now, assignment.assignment_id)
         refresh(hit, now)
         return assignment
@@ -126,14 +168,12 @@ def may_accept(worker: Worker, hit: HIT, now: datetime) -> bool:
 def _check_may_accept(worker: Worker, hit: HIT, now: datetime) -> None:
     if not hit.is_assignable(now):
         raise RefusedError(_("Somebody else has just taken this HIT. Choose another one."))
-    if _in_the_way(worker).filter(hit__hit_type=hit.hit_type_id).exists():
+    if IN_THE_WAY.first(worker=worker.pk, kind=hit.hit_type_id):
         raise RefusedError(_("You have a HIT of this kind, and nobody can have two of it."))
     if not access_to(hit.hit_type, record_of(worker)).can_accept:
         raise RefusedError(_("This HIT asks for a qualification that you do not have yet."))
-    held = Assignment.objects.filter(
-        worker=worker, state=AssignmentState.ACCEPTED, deadline__gt=now
-    )
-    if held.count() >= queue_limit():
+    (n_held,) = QUEUE_LENGTH.first(worker=worker.pk, now=now) or (0,)
+    if n_held >= queue_limit():
         raise RefusedError(
             _("You hold %(most)s HITs already. Finish or return one, then accept this one.")
             % {"most": queue_limit()}
@@ -144,9 +184,15 @@ def _slot_id(hit: HIT) -> str:
     """Return the assignment id of a slot that was given up, else a new one, as MTurk did."""
     if not faults_of(hit.requester).reused_assignment_ids:
         return new_entity_id()
+    row = GIVEN_UP.first(hit=hit.pk)
+    return row[0] if row else new_entity_id()
+
+
+def _given_up(hit: int) -> QuerySet[Assignment]:
+    """Return the assignments of the HIT whose ids are free to be given out again, newest first."""
     live = Assignment.objects.filter(assignment_id=OuterRef("assignment_id"), state__in=LIVE)
-    given_up = hit.assignments.exclude(state__in=LIVE).exclude(Exists(live)).order_by("-pk")
-    return given_up.values_list("assignment_id", flat=True).first() or new_entity_id()
+    own = Assignment.objects.filter(hit=hit)
+    return own.exclude(state__in=LIVE).exclude(Exists(live)).order_by("-pk")
 
 
 def give_back(assignment: Assignment, now: datetime) -> None:

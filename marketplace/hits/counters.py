@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Min, Q, Sum
 from django.db.models.functions import Greatest
 
-from common.prepared_sql import PreparedQuery
+from common.prepared_sql import PreparedQuery, update
 from marketplace.models import HIT, Assignment, AssignmentState
 from marketplace.money import funds
 from marketplace.notifications.events import record_status_event
@@ -72,7 +72,7 @@ def update_counters(hit: HIT, now: datetime, paid_cents: int = 0) -> bool:
     hit.held_cents = held_cents
     is_complete = hit.status(now) == "Reviewable" and hit.told_status != "Reviewable"
     record_status_event(hit, hit.status(now), now)
-    hit.save()
+    update(hit)
     return is_complete
 
 

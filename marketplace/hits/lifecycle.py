@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import connections, transaction
 
-from common.prepared_sql import PreparedQuery
+from common.prepared_sql import JoinedQuery, PreparedQuery, Table
 from marketplace.hits.decisions import approve
 from marketplace.hits.review_policies import refresh
-from marketplace.models import HIT, AssignmentState, Contest, Requester
+from marketplace.models import HIT, AssignmentState, Contest, HITType, Requester
 from marketplace.money import funds
 from marketplace.notifications.events import record_event
 from marketplace.router import DATABASE
@@ -25,18 +25,26 @@ DUE = PreparedQuery(
 )
 
 
+# With their types and requesters.
+HITS = JoinedQuery(
+    Table("hit", HIT, "*"),
+    Table("kind", HITType, "*", "kind.id = hit.hit_type_id"),
+    Table("requester", Requester, "*", "requester.id = hit.requester_id"),
+)
+
+
 @contextmanager
-def locked(now: datetime, **which: Any) -> Iterator[HIT]:
+def locked(now: datetime, pk: int) -> Iterator[HIT]:
     """Hold the lock of one HIT, settled at `now`, for the length of the block (one transaction).
 
     Raises HIT.DoesNotExist. Whoever changes an assignment calls `refresh` before the block ends.
     """
     with transaction.atomic(using=DATABASE):
-        hit = (
-            HIT.objects.select_for_update(of=("self",))
-            .select_related("hit_type", "requester")
-            .get(**which)
-        )
+        lock = "FOR UPDATE OF hit" if connections[DATABASE].vendor == "postgresql" else ""
+        found = HITS.first(f"hit.id = %(pk)s {lock}", pk=pk)
+        if found is None:
+            raise HIT.DoesNotExist
+        hit, hit.hit_type, hit.requester = found
         settle(hit, now)
         yield hit
 

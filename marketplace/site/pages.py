@@ -5,6 +5,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 from urllib.parse import urlencode
 
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import CsrfViewMiddleware
 from django.shortcuts import redirect, render
@@ -12,6 +13,7 @@ from django.urls import reverse
 from django.utils.decorators import decorator_from_middleware
 from django.utils.translation import gettext_noop
 
+from common.prepared_sql import PreparedQuery
 from common.storable import without_nul
 from marketplace.models import Message, Worker, WorkerSession
 from marketplace.site.languages import language_active
@@ -30,6 +32,17 @@ NOT_SENT_HEADING = gettext_noop("Not sent")
 NOT_SENT = gettext_noop(
     "The form did not come with the cookie of its page, so nothing was changed. Allow cookies "
     "for this site, open the page again and send the form once more."
+)
+
+UNREAD = PreparedQuery(
+    lambda worker: (
+        Message.objects.filter(worker=worker, is_from_worker=False, read_at=None)
+        .order_by()
+        .values("worker")
+        .annotate(n=Count("pk"))
+        .values_list("n")
+    ),
+    worker=int,
 )
 
 Arguments = ParamSpec("Arguments")
@@ -118,9 +131,7 @@ def show(
     """Return a page drawn for the signed-in worker; a waiting notice is shown and used up."""
     context["worker"] = request.worker
     context["notice"] = take_notice(request)
-    context["n_unread"] = Message.objects.filter(
-        worker=request.worker, is_from_worker=False, read_at=None
-    ).count()
+    (context["n_unread"],) = UNREAD.first(worker=request.worker.pk) or (0,)
     return draw(request, template, status, **context)
 
 

@@ -4,6 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.db import connections
 
 from marketplace import clock
 from marketplace.configuration import choose
@@ -63,6 +65,19 @@ def test_accepting_twice_is_the_same_as_once(rita: Any, ada: Visitor, make_hit: 
     assert Frame(ada.send(f"{path}accept/")).url == first.url
     assert Frame(ada.get(path)).url == first.url
     assert Assignment.objects.count() == 1
+
+
+def test_accepting_and_opening_ask_the_database_little(
+    rita: Any, ada: Visitor, make_hit: Any, django_assert_max_num_queries: Any
+) -> None:
+    database = connections["marketplace"]
+    path = f"/hits/{make_hit(rita)['HITId']}/accept/"
+    ada.get("/preferences/")
+    form = {"csrfmiddlewaretoken": ada.client.cookies[settings.CSRF_COOKIE_NAME].value}
+    with django_assert_max_num_queries(20, connection=database):
+        page = ada.client.post(path, form)
+    with django_assert_max_num_queries(5, connection=database):
+        assert ada.client.get(page["Location"]).status_code == 200
 
 
 def test_late_work_counts_while_its_place_is_free(

@@ -31,7 +31,7 @@ def test_a_page_that_is_opened_opens_itself_again(
 ) -> None:
     page = visitor.get("/hits/", headers={"Accept-Language": language})
     assert (page.status_code, words in page.text) == (503, True)
-    assert int(page["Refresh"]) <= 15
+    assert int(page["Refresh"]) <= 5
     desk = visitor.get("/desk/", headers={"Accept-Language": language})
     assert (desk.status_code, "Back in a moment" in desk.text) == (503, True)
 

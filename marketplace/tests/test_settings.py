@@ -14,8 +14,10 @@ README = Path(__file__).resolve().parent.parent / "README.md"
 TOLD = re.findall(r"^\| `(MARKETPLACE_\w+)` \|", README.read_text("utf-8"), re.MULTILINE)
 # What a setting that is read turns a value into; all others keep a word as it is.
 GIVEN = {"1": 1, "yes": True}
+WORDS = "words that nobody else will guess"
 NUMBERS = ("CAP", "LIMIT", "CENTS", "DAYS", "SECOND")
 FLAGS = ("OPEN_SIGN_IN", "OPEN_DESK", "DELIVER_EVENTS", "PRIVATE_WEBHOOKS", "STATIC")
+GIVEN_BY_END = {NUMBERS: "1", FLAGS: "yes", ("FORMAT",): "json"}
 SHOW = """
 import json
 from django.conf import settings
@@ -35,7 +37,7 @@ def settings_with(folder: Path, given: dict[str, str]) -> subprocess.CompletedPr
 def test_every_setting_of_the_readme_is_read(tmp_path: Path) -> None:
     assert len(TOLD) > 12
     given = {
-        name: "1" if name.endswith(NUMBERS) else "yes" if name.endswith(FLAGS) else "words"
+        name: next((word for ends, word in GIVEN_BY_END.items() if name.endswith(ends)), WORDS)
         for name in TOLD
     }
     done = settings_with(tmp_path, given)

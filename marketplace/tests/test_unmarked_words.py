@@ -28,7 +28,7 @@ TO_OTHERS = {
     *("template.py", "models", "webhook.py", "settings.py", "xml_tree.py", "question.py"),
     *("answer_key.py", "payout_lists.py", "worker_import.py", "roster.py", "account_merge.py"),
     *("account_opening.py", "audience.py", "requirements.py", "funds.py"),
-    *("__main__.py", "delivery.py", "review_rules.py", "review_policies.py"),
+    *("__main__.py", "checkup.py", "delivery.py", "review_rules.py", "review_policies.py"),
 }
 # These errors reach nobody at work; the others below are said to the host beside workers' own.
 RAISED_TO_OTHERS = {"QuestionFormError", "GroupError", "ImproperlyConfigured"}

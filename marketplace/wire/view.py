@@ -2,6 +2,7 @@
 
 import json
 import logging
+import time
 import uuid
 
 from django.core.exceptions import RequestDataTooBig
@@ -9,8 +10,10 @@ from django.http import HttpRequest, HttpResponse
 
 import marketplace.operations  # noqa: F401  (importing the package registers the operations)
 from common.outages import missing
+from common.trace import assignment_digest, note, steps
 from marketplace import clock
 from marketplace.configuration import calls_per_second
+from marketplace.metrics import called
 from marketplace.money.funds import InsufficientFundsError
 from marketplace.wire.call_limit import take, throttled
 from marketplace.wire.errors import (
@@ -38,7 +41,7 @@ class ReplyLostError(Exception):
 
 def requester_api(request: HttpRequest) -> HttpResponse:
     """Carry out one signed request and return its reply; every refusal is a documented error."""
-    request_id = str(uuid.uuid4())
+    request_id, began = str(uuid.uuid4()), time.perf_counter()
     try:
         status, body = 200, carry_out(request)
     except WireError as error:
@@ -53,12 +56,20 @@ def requester_api(request: HttpRequest) -> HttpResponse:
         said = f"The marketplace failed; its log has the details ({request_id})."
         fault = ServiceFault(said) if missing(error) is None else Unavailable(said)
         status, body = fault.status, json.dumps(fault.body()).encode()
+    steps.info("%s %s", _operation(request), status)
+    called.observe(time.perf_counter() - began, _operation(request), str(status))
     response = HttpResponse(body, status=status, content_type=CONTENT_TYPE)
     response["x-amzn-RequestId"] = request_id
     response["Cache-Control"] = "no-store"
     # What failed is in the log already, with its error.
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response
+
+
+def _operation(request: HttpRequest) -> str:
+    """Return the name of the operation that was asked for, or that there is none such."""
+    name = request.META.get("HTTP_X_AMZ_TARGET", "").removeprefix(TARGET_PREFIX)
+    return name if name in operation_names() else "unknown"
 
 
 def carry_out(request: HttpRequest) -> bytes:
@@ -81,6 +92,8 @@ def carry_out(request: HttpRequest) -> bytes:
             raise throttled()
     parameters = load_request(name, body)
     operation = OPERATIONS.get(name)
+    if "AssignmentId" in parameters:
+        note(assignment=assignment_digest(str(parameters["AssignmentId"])))
     if operation is None:
         raise NotSupported(f"This marketplace does not do {name}; its README lists what it does.")
     if name not in REMEMBERING and not name.startswith(READING):

@@ -103,6 +103,30 @@ def required(names: list[str]) -> list[dict[str, object]]:
     ]
 
 
+def required_by(hit_id: str) -> tuple[str, ...]:
+    """Return the names of the groups of which a HIT requires one; () where it is for everybody.
+
+    Raises MarketplaceError.
+    """
+    for asked in marketplace.requirements_of(hit_id):
+        # As `required` states it, and nothing else here does.
+        if asked["Comparator"] == "Exists":
+            return tuple(sorted(_names(asked["QualificationTypeId"])))
+    return ()
+
+
+def _names(type_id: str) -> list[str]:
+    try:
+        found = call("get_qualification_type", QualificationTypeId=type_id)["QualificationType"]
+    except MarketplaceError as error:
+        if not error.permanent:
+            raise
+        return ["a group that is gone"]
+    words = found.get("Keywords", "").split(", ")
+    ids = [word.removeprefix(f"{ANY_OF}:") for word in words if word.startswith(f"{ANY_OF}:")]
+    return [name for each in ids for name in _names(each)] or [str(found["Name"])]
+
+
 def _any_of(found: list[Group]) -> str:
     found = sorted(found, key=lambda group: group.name)
     name = f"Member of {' or '.join(group.name for group in found)}"

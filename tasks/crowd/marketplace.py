@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 from django.conf import settings
 
-from tasks.crowd.requester_api import MarketplaceError, WireRow, call, pages
+from tasks.crowd.requester_api import MarketplaceError, Requirement, WireRow, call, pages
 
 PROVIDER = "mturk"
 EMBEDDED = "embedded"
@@ -160,6 +160,11 @@ def expire_hit(hit_id: str) -> None:
 def is_vacant(hit_id: str) -> bool:
     """Return whether nobody holds the HIT's one place at the moment."""
     return not call("get_hit", HITId=hit_id)["HIT"]["NumberOfAssignmentsPending"]
+
+
+def requirements_of(hit_id: str) -> list[Requirement]:
+    """Return the qualification requirements that a HIT was posted with."""
+    return call("get_hit", HITId=hit_id)["HIT"].get("QualificationRequirements", [])
 
 
 def submitted_assignments(type_id: str) -> Iterator[Assignment]:

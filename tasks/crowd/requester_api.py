@@ -15,10 +15,14 @@ from typing import Any, TypedDict, cast
 
 from django.conf import settings
 
+from common.trace import HEADER, request_id, steps
+
 # Statuses of a server that cannot be had, in place of a reply.
 UNAVAILABLE = (502, 503, 504)
-# While it does not answer it is asked ever more seldom.
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 15.0
+# While it does not answer it is asked a little more seldom; who waits for its return does not long.
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 2.0
+# Between tries of one call there are up to one and two seconds; the next round is another try.
+TRIES = 3
 _waited_for = ContextVar("waited_for", default=False)
 
 
@@ -111,19 +115,34 @@ def _client(endpoint: str, keys: Keys, is_waited_for: bool) -> Any:
     loopback: dict[str, Any] = (
         {"proxies": {}} if "//127.0.0.1" in endpoint or "//localhost" in endpoint else {}
     )
-    return boto3.client(
+    client = boto3.client(
         "mturk",
         region_name="us-east-1",
         endpoint_url=endpoint,
         aws_access_key_id=keys.access_key_id,
         aws_secret_access_key=keys.secret_access_key,
         config=Config(
-            retries={"mode": "standard", "max_attempts": 1 if is_waited_for else 5},
+            retries={"mode": "standard", "max_attempts": 1 if is_waited_for else TRIES},
             connect_timeout=2 if is_waited_for else 5,
             read_timeout=5 if is_waited_for else 30,
             **loopback,
         ),
     )
+    # After it was signed: what it says of a log is no part of the call.
+    client.meta.events.register("before-send.mturk.*", _say_who_asks)
+    return client
+
+
+def _say_who_asks(request: Any, **_: object) -> None:
+    if name := request_id():
+        request.headers[HEADER] = name
+
+
+class Requirement(TypedDict):
+    """What is read of a qualification requirement of a HIT."""
+
+    QualificationTypeId: str
+    Comparator: str
 
 
 class WireRow(TypedDict, total=False):
@@ -146,6 +165,7 @@ class WireRow(TypedDict, total=False):
     QualificationTypeId: str
     Keywords: str
     IsRequestable: bool
+    QualificationRequirements: list[Requirement]
 
 
 class Reply(TypedDict, total=False):
@@ -174,6 +194,7 @@ def call(operation: str, **parameters: object) -> Reply:
     client = _client(settings.MTURK_ENDPOINT_URL, keys, _waited_for.get())
     try:
         reply: Reply = getattr(client, operation)(**parameters)
+        steps.info("asked the marketplace: %s", operation)
     except ClientError as error:
         status = error.response["ResponseMetadata"]["HTTPStatusCode"]
         code = error.response.get("TurkErrorCode", error.response["Error"]["Code"])

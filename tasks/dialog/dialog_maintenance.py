@@ -8,7 +8,7 @@ from datetime import datetime
 from collector.models import Stage
 from tasks.dialog import pairing, presence, settlement, waiting_room
 from tasks.dialog.dialog_state import dialog_table
-from tasks.dialog.notifier import notify
+from tasks.dialog.hub import notify
 from tasks.models import Dialog, Ticket, TicketState
 
 log = logging.getLogger(__name__)

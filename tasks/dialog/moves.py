@@ -1,81 +1,263 @@
 """The one store of moves: each is judged by the rules, and stored once however often it is sent.
 
 A move is judged by what its sender saw last, and stored by a statement that changes nothing where
-the dialog is not as it was seen any more; then it is judged again by the rows.
+the dialog is not as it was seen any more; then it is judged again by the rows. Moves of many
+dialogs are stored by one statement, in one commit.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
 from django.db import connection, transaction
 
-from common.prepared_sql import change
+from common.prepared_sql import change, execute
 from tasks.dialog import rules
 from tasks.dialog.dialog_state import DialogSnapshot, TicketView, view_of
 from tasks.dialog.messages import OUT_OF_DATE
 from tasks.dialog.rules import Ending, Refused, Reply, Role
-from tasks.dialog.sections import section_of
 from tasks.models import Dialog, DialogState, PartnerReport, Ticket
 
 # Locks the dialog: nobody can end it in between.
 GO_ON = "UPDATE tasks_dialog SET moved_at = %(now)s WHERE id = %(dialog)s AND state = 'talking'"
-# Both are for the dialog in {moved}, a table of its id or of nothing. Somebody else's question of
-# that number is a conflict, somebody else's answer leaves no row.
+# Somebody else's question of that number is a conflict, somebody else's answer leaves no row.
 ASK = """
 INSERT INTO tasks_turn
     (dialog_id, number, question, question_message, asked_at, continuation, affirmation)
-SELECT id, %(number)s, %(question)s, %(message)s, %(now)s, '', '' FROM {moved} WHERE true
+VALUES (%(dialog)s, %(number)s, %(question)s, %(message)s, %(now)s, '', '')
 ON CONFLICT DO NOTHING
 """
 ANSWER = """
 UPDATE tasks_turn SET start = %(start)s, "end" = %(end)s, continuation = %(continuation)s,
     affirmation = %(affirmation)s, answer_message = %(message)s, answered_at = %(now)s
-FROM {moved} WHERE dialog_id = moved.id AND number = %(number)s AND answered_at IS NULL
+WHERE dialog_id = %(dialog)s AND number = %(number)s AND answered_at IS NULL
 """
 END = """
 UPDATE tasks_dialog SET state = 'over', moved_at = %(now)s, ended_at = %(now)s,
     ending = %(ending)s, ended_by = %(by)s
 WHERE id = %(dialog)s AND state <> 'over'
 """
+# The same of many moves in PostgreSQL's one statement, which returns the messages it stored. Those
+# who lock many dialogs do so in the order of their ids.
+STORE_MANY = """
+WITH given AS (
+    SELECT * FROM unnest(%s::bigint[], %s::int[], %s::uuid[], %s::timestamptz[], %s::text[],
+        %s::int[], %s::int[], %s::text[], %s::text[])
+    AS given (dialog, number, message, at, question, "from", upto, continuation, affirmation)
+), going AS MATERIALIZED (
+    SELECT id FROM tasks_dialog WHERE id IN (SELECT dialog FROM given) AND state = 'talking'
+    ORDER BY id FOR NO KEY UPDATE
+), moved AS (
+    UPDATE tasks_dialog SET moved_at = given.at FROM given JOIN going ON going.id = given.dialog
+    WHERE tasks_dialog.id = going.id
+), asked AS (
+    INSERT INTO tasks_turn
+        (dialog_id, number, question, question_message, asked_at, continuation, affirmation)
+    SELECT dialog, number, question, message, at, '', ''
+    FROM given JOIN going ON going.id = dialog WHERE question IS NOT NULL
+    ON CONFLICT DO NOTHING RETURNING dialog_id, question_message
+), answered AS (
+    UPDATE tasks_turn SET start = given."from", "end" = given.upto,
+        continuation = given.continuation, affirmation = given.affirmation,
+        answer_message = given.message, answered_at = given.at
+    FROM given JOIN going ON going.id = given.dialog
+    WHERE given.question IS NULL AND dialog_id = given.dialog
+        AND tasks_turn.number = given.number AND answered_at IS NULL
+    RETURNING dialog_id, answer_message
+) SELECT * FROM asked UNION ALL SELECT * FROM answered
+"""
+# And in SQLite's three, of which none locks anything: whoever writes has all of it.
+GIVEN = """
+(SELECT json_extract(value, '$[0]') AS dialog, json_extract(value, '$[1]') AS number,
+    json_extract(value, '$[2]') AS message, json_extract(value, '$[3]') AS at,
+    json_extract(value, '$[4]') AS question, json_extract(value, '$[5]') AS "from",
+    json_extract(value, '$[6]') AS upto, json_extract(value, '$[7]') AS continuation,
+    json_extract(value, '$[8]') AS affirmation
+FROM json_each(%(given)s)) given
+"""
+GOING = f"{GIVEN} JOIN tasks_dialog going ON going.id = given.dialog AND going.state = 'talking'"
+ASK_MANY = f"""
+INSERT INTO tasks_turn
+    (dialog_id, number, question, question_message, asked_at, continuation, affirmation)
+SELECT dialog, number, question, message, at, '', '' FROM {GOING} WHERE question IS NOT NULL
+ON CONFLICT DO NOTHING RETURNING dialog_id, question_message
+"""
+ANSWER_MANY = f"""
+UPDATE tasks_turn SET start = given."from", "end" = given.upto, continuation = given.continuation,
+    affirmation = given.affirmation, answer_message = given.message, answered_at = given.at
+FROM {GOING} WHERE given.question IS NULL AND dialog_id = given.dialog
+    AND tasks_turn.number = given.number AND answered_at IS NULL
+RETURNING dialog_id, answer_message
+"""
+GO_ON_MANY = f"""
+UPDATE tasks_dialog SET moved_at = given.at FROM {GIVEN} WHERE tasks_dialog.id = given.dialog
+"""
 # Whoever loses against another move of the same dialog so often is told to try again.
 TRIES = 5
 BUSY = "The dialog has just gone on; look at it, and send this again."
-# A dialog with the move made, and the values of the turn to be stored. Raises Refused.
-Judge = Callable[[TicketView, DialogSnapshot], tuple[rules.Dialog, dict[str, Any]]]
 
 
-def ask(seen: TicketView, dialog_id: int, message: UUID, text: str, now: datetime) -> TicketView:
-    """Store the student's question and return the view with it; raises Refused.
+@dataclass(frozen=True)
+class Move:
+    """A question or an answer as a page sends it, `message` being the page's own id of it."""
 
-    seen: the sender's ticket as it was looked at last. The same message again changes nothing.
+    dialog_id: int
+    message: UUID
+    said: str | Reply
+
+
+@dataclass(frozen=True)
+class StoredMove:
+    """What a stored move did to its dialog, which goes on, for whoever saw the dialog before it.
+
+    `before` is where the dialog stood, `message` the move's id as the database keeps it, `turn` the
+    one that it began or completed.
     """
 
-    def judge(view: TicketView, dialog: DialogSnapshot) -> tuple[rules.Dialog, dict[str, Any]]:
+    dialog_id: int
+    message: object
+    before: rules.Place
+    turn: rules.Turn
+    now: datetime
+
+    @classmethod
+    def from_json(cls, said: Any) -> "StoredMove":
+        """Return the move whose fields another process has told; raises ValueError or TypeError."""
+        dialog_id, message, before, (question, reply), now = said
+        message = UUID(message) if connection.features.has_native_uuid_field else message
+        turn = rules.Turn(question, Reply(*reply) if reply else None)
+        return cls(dialog_id, message, tuple(before), turn, datetime.fromisoformat(now))
+
+    def as_json(self) -> list[Any]:
+        """Return its fields, to be told to other processes."""
+        reply = self.turn.reply
+        said = [self.turn.question, list(vars(reply).values()) if reply else None]
+        return [self.dialog_id, str(self.message), self.before, said, self.now.isoformat()]
+
+
+@dataclass(frozen=True)
+class JudgedMove:
+    """A move that the rules allow, with the dialog as it stands once it is stored.
+
+    `before` is where the dialog stood, `message` the move's id as the database keeps it. One that
+    is not `is_new` was stored before.
+    """
+
+    view: TicketView
+    dialog: DialogSnapshot
+    before: rules.Place
+    message: object
+    now: datetime
+    is_new: bool = True
+
+    @property
+    def number(self) -> int:
+        """Return which turn it begins or completes, from 0."""
+        return len(self.dialog.state.turns) - 1
+
+    @property
+    def stored(self) -> StoredMove:
+        """Return what is told of it once it is stored, unless it ended the dialog."""
+        turn = self.dialog.state.turns[-1]
+        return StoredMove(self.dialog.row.pk, self.message, self.before, turn, self.now)
+
+    @property
+    def key(self) -> tuple[int, object]:
+        """Return what tells it from all other moves."""
+        return self.dialog.row.pk, self.message
+
+
+def judge(view: TicketView, move: Move, now: datetime) -> JudgedMove:
+    """Return the move as it is to be stored, where the sender's ticket stands like `view`.
+
+    Raises Refused.
+    """
+    dialog = view.dialog(move.dialog_id)
+    if dialog is None:
+        raise Refused(OUT_OF_DATE)
+    sent = move.message if connection.features.has_native_uuid_field else move.message.hex
+    if sent in dialog.messages:
+        return JudgedMove(view, dialog, dialog.state.place, sent, now, is_new=False)
+    said, limits = move.said, view.context.limits
+    if isinstance(said, str):
         _check_role(dialog.row, view.ticket, Role.STUDENT)
-        moved = rules.ask(dialog.state, text, view.context.limits)
-        return moved, {"question": moved.turns[-1].question}
-
-    return _make(seen, dialog_id, message, ASK, judge, now)
-
-
-def answer(
-    seen: TicketView, dialog_id: int, message: UUID, reply: Reply, now: datetime
-) -> TicketView:
-    """Store the teacher's answer and return the view with it; raises Refused.
-
-    seen: the sender's ticket as it was looked at last. The same message again changes nothing. The
-    last answer ends the dialog, which then is to be settled.
-    """
-
-    def judge(view: TicketView, dialog: DialogSnapshot) -> tuple[rules.Dialog, dict[str, Any]]:
+        state = rules.ask(dialog.state, said, limits)
+    else:
         _check_role(dialog.row, view.ticket, Role.TEACHER)
-        tokens = section_of(dialog.seed_id).tokens
-        return rules.answer(dialog.state, reply, tokens, view.context.limits), vars(reply)
+        state = rules.answer(dialog.state, said, dialog.read_section().tokens, limits)
+    after = dialog.after(state, sent, now)
+    return JudgedMove(view.after(after), after, dialog.state.place, sent, now)
 
-    return _make(seen, dialog_id, message, ANSWER, judge, now)
+
+def follow(view: TicketView, made: StoredMove) -> TicketView | None:
+    """Return a partner's view with a move that is stored, None where it saw less, or the end.
+
+    Whoever is returned None looks at the rows.
+    """
+    dialog = view.dialogs[-1] if view.dialogs else None
+    if dialog is None or dialog.row.pk != made.dialog_id:
+        return None
+    if made.message in dialog.messages:
+        return view
+    if dialog.row.state != DialogState.TALKING or dialog.state.place != made.before:
+        return None
+    mover = dialog.state.to_move
+    after = dialog.after(rules.follow(dialog.state, made.turn), made.message, made.now)
+    if mover is not role_of(dialog.row, view.ticket):
+        after = after.with_partner_seen(made.now)
+    return view.after(after)
+
+
+def make(seen: TicketView, move: Move, now: datetime) -> JudgedMove:
+    """Store a move, judged by what its sender saw, or by the rows where that does not hold.
+
+    The same message again changes nothing. The last answer ends the dialog, which then is to be
+    settled. Raises Refused.
+    """
+    try:
+        made = judge(seen, move, now)
+        if not made.is_new or store([made])[0]:
+            return made
+    except Refused:
+        # What is refused by what was seen may be allowed by what has happened since.
+        pass
+    return make_by_rows(seen, move, now)
+
+
+def make_by_rows(seen: TicketView, move: Move, now: datetime) -> JudgedMove:
+    """Store a move, judged by the rows as they stand now; raises Refused."""
+    view = seen
+    for _ in range(TRIES):
+        view = view_of(view.ticket.pk, view)
+        made = judge(view, move, now)
+        if not made.is_new or store([made])[0]:
+            return made
+    raise Refused(BUSY)
+
+
+def store(made: Sequence[JudgedMove]) -> list[bool]:
+    """Return for each move whether its dialog was as it was seen: then it is stored.
+
+    Of a move whose dialog was not, nothing is stored. All are committed at once, but for those
+    that end their dialogs in PostgreSQL.
+    """
+    going = [each for each in made if not each.dialog.state.ending]
+    # Those who lock many dialogs do so in the order of their ids.
+    ending = sorted(
+        (each for each in made if each.dialog.state.ending), key=lambda each: each.dialog.row.pk
+    )
+    stored: set[object] = set()
+    if connection.vendor == "postgresql":
+        stored.update(_store_many(going) if going else ())
+        going = []
+    if going or ending:
+        with transaction.atomic():
+            stored.update(_store_many_in_sqlite(going) if going else ())
+            stored.update(each.key for each in ending if _store_one(each))
+    return [each.key in stored for each in made]
 
 
 def end(dialog_id: int, role: Role, ending: Ending, now: datetime) -> Dialog:
@@ -110,58 +292,51 @@ def role_of(dialog: Dialog, ticket: Ticket) -> Role:
     return Role.STUDENT if dialog.student_ticket_id == ticket.pk else Role.TEACHER
 
 
-def _make(
-    seen: TicketView, dialog_id: int, message: UUID, sql: str, judge: Judge, now: datetime
-) -> TicketView:
-    """Judge a move by what was seen, and by the rows where that does not hold any more."""
-    sent = message if connection.features.has_native_uuid_field else message.hex
-    view = seen
-    for attempt in range(TRIES):
-        if attempt:
-            view = view_of(view.ticket.pk, view)
-        dialog = view.dialog(dialog_id)
-        try:
-            if dialog is None:
-                raise Refused(OUT_OF_DATE)
-            if sent in dialog.messages:
-                return view
-            moved, values = judge(view, dialog)
-        except Refused:
-            if attempt:
-                raise
-            continue
-        if _store(dialog, moved, sql, values | {"message": sent, "now": now}):
-            after = replace(dialog, state=moved, messages=dialog.messages | {sent})
-            return replace(
-                view, dialogs=[after if each is dialog else each for each in view.dialogs]
-            )
-    raise Refused(BUSY)
+def _store_many(made: Sequence[JudgedMove]) -> list[Any]:
+    """Store moves that end nothing by one statement; returns the keys of those that fitted."""
+    return execute(STORE_MANY, [list(column) for column in zip(*_rows(made), strict=True)])
 
 
-def _store(dialog: DialogSnapshot, moved: rules.Dialog, sql: str, values: dict[str, Any]) -> bool:
-    """Return whether the dialog was as it was seen: then the move is stored, else nothing is."""
-    row = dialog.row
-    values |= {"dialog": row.pk, "number": len(moved.turns) - 1}
-    if connection.vendor == "postgresql" and not moved.ending:
-        one = f"WITH moved AS ({GO_ON} RETURNING id) {sql.format(moved='moved')}"
-        stored = change(one, **values) == 1
-    else:
-        stored = _store_step_by_step(moved, sql, values)
-    if stored:
-        row.moved_at = values["now"]
-        if moved.ending:
-            row.state, row.ended_at = DialogState.OVER, row.moved_at
-            row.ending, row.ended_by = moved.ending.value, moved.ended_by or ""
+def _store_many_in_sqlite(made: Sequence[JudgedMove]) -> list[Any]:
+    """Store moves that end nothing in a transaction; returns the keys of those that fitted."""
+    adapt = connection.ops.adapt_datetimefield_value
+    rows = [
+        (dialog, number, message, adapt(at), *said)
+        for dialog, number, message, at, *said in _rows(made)
+    ]
+    given = {"given": orjson.dumps(rows).decode()}
+    n_asked = sum(each.dialog.state.to_move is Role.TEACHER for each in made)
+    stored = execute(ASK_MANY, given) if n_asked else []
+    stored += execute(ANSWER_MANY, given) if n_asked < len(made) else []
+    keys = set(stored)
+    moved = [row for row in rows if (row[0], row[2]) in keys]
+    change(GO_ON_MANY, given=orjson.dumps(moved).decode())
     return stored
 
 
-def _store_step_by_step(moved: rules.Dialog, sql: str, values: dict[str, Any]) -> bool:
-    """Store a move by several statements: where the dialog ends with it, or one cannot do it."""
+def _rows(made: Sequence[JudgedMove]) -> list[tuple[Any, ...]]:
+    """Return what is to be stored of each move: one of a question and an answer's parts is None."""
+    rows = []
+    for each in made:
+        turn = each.dialog.state.turns[-1]
+        said: tuple[Any, ...] = (turn.question, None, None, None, None)
+        if reply := turn.reply:
+            said = (None, reply.start, reply.end, reply.continuation, reply.affirmation)
+        rows.append((each.dialog.row.pk, each.number, each.message, each.now, *said))
+    return rows
+
+
+def _store_one(made: JudgedMove) -> bool:
+    """Store a move that ends its dialog by several statements, or nothing of it."""
+    turn = made.dialog.state.turns[-1]
+    values: dict[str, Any] = {"dialog": made.dialog.row.pk, "number": made.number}
+    values |= {"message": made.message, "now": made.now}
+    values |= vars(turn.reply) if turn.reply else {"question": turn.question}
     with transaction.atomic():
-        moved_sql = sql.format(moved="(SELECT %(dialog)s AS id) AS moved")
-        if change(GO_ON, **values) and change(moved_sql, **values) == 1:
-            if moved.ending:
-                change(END, ending=moved.ending.value, by=moved.ended_by or "", **values)
+        if change(GO_ON, **values) and change(ANSWER if turn.reply else ASK, **values) == 1:
+            state = made.dialog.state
+            if state.ending:
+                change(END, ending=state.ending.value, by=state.ended_by or "", **values)
             return True
         transaction.set_rollback(True)
     return False

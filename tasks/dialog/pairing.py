@@ -1,23 +1,31 @@
 """Brings two workers who wait together: claimed by one on arrival, or swept by the job."""
 
 import random
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from datetime import datetime
+from typing import Any
 
-from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db import connection, transaction
+from django.db.models import F
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
-from common.prepared_sql import JoinedQuery, Table, execute, insert, insert_all
+from common.prepared_sql import (
+    JoinedQuery,
+    Table,
+    execute,
+    execute_both,
+    given_rows,
+    instance_of,
+    locking,
+)
 from tasks.dialog.dialog_state import dialog_table
 from tasks.dialog.matching import WaitingWorker, match_pairs
 from tasks.dialog.pay import longest_dialog_cents
-from tasks.dialog.presence import FRESH, is_present, stop_clock, who_are_present
+from tasks.dialog.presence import FRESH, seconds_waited, who_are_present
 from tasks.models import (
     Dialog,
-    Exposure,
     LeaseState,
     PartnerReport,
     Ticket,
@@ -33,6 +41,62 @@ OPEN = JoinedQuery(
         "id stage_id topic_id student_ticket_id teacher_ticket_id student_id teacher_id state",
     )
 )
+TICKET = "id worker_id state can_ask can_teach connections seen_at waiting_since waited_seconds"
+TOPIC = "id seed_id wanted taken begun"
+# A ticket is locked with its worker.
+LEASE = "JOIN tasks_lease lease ON lease.id = ticket.lease_id"
+WORKER = "JOIN tasks_worker worker ON worker.id = ticket.worker_id"
+# As `who_are_present` asks of those who wait.
+PRESENT = "ticket.state = 'waiting' AND ticket.connections > 0 AND ticket.seen_at > %(since)s"
+OPEN_TOPIC = "topic.stage_id = %(stage)s AND topic.taken < topic.wanted"
+
+# Those of many tickets that nobody else is looking at. Asked of the database, the state of their
+# leases would be looked up among all that there ever were.
+FREE = JoinedQuery(
+    Table("ticket", Ticket, TICKET),
+    plain=("lease.state",),
+    joined=f"{LEASE} {WORKER}",
+    lock="ticket, worker",
+    skip=True,
+)
+AMONG = f"ticket.id IN ({given_rows('ticket bigint')}) AND {PRESENT} ORDER BY ticket.id"
+TOPICS = JoinedQuery(Table("topic", Topic, TOPIC), lock="topic", skip=True)
+SEEN = f"""
+WITH shown AS MATERIALIZED (
+    SELECT worker_id, seed_id FROM tasks_exposure
+    WHERE worker_id IN ({given_rows("worker varchar")})
+) SELECT worker_id, seed_id FROM shown WHERE seed_id IN ({given_rows("seed bigint")})
+"""
+
+# Who looks for a partner, the first who could be the partner and whom nobody else is looking at,
+# and the first free section that is new to both and that nobody else is just taking.
+MEET = f"""
+WITH mine AS (
+    SELECT ticket.* FROM tasks_ticket ticket {LEASE} {WORKER}
+    WHERE ticket.id = %(ticket)s AND {PRESENT} AND lease.state = 'live'
+    {locking("ticket, worker")}
+), partner AS (
+    SELECT ticket.* FROM tasks_ticket ticket {LEASE} {WORKER}
+    WHERE EXISTS (SELECT 1 FROM mine) AND ticket.stage_id = %(stage)s AND ticket.id > %(after)s
+    AND {PRESENT} AND lease.state = 'live' AND ticket.worker_id <> %(worker)s
+    AND (ticket.can_teach AND %(asks)s OR ticket.can_ask AND %(teaches)s) AND NOT EXISTS (
+        SELECT 1 FROM tasks_partnerreport report
+        WHERE report.reporter_id = %(worker)s AND report.reported_id = ticket.worker_id
+        OR report.reported_id = %(worker)s AND report.reporter_id = ticket.worker_id
+    ) ORDER BY ticket.id LIMIT 1 {locking("ticket, worker", skip=True)}
+), topic AS (
+    SELECT topic.* FROM tasks_topic topic
+    WHERE EXISTS (SELECT 1 FROM partner) AND {OPEN_TOPIC} AND NOT EXISTS (
+        SELECT 1 FROM tasks_exposure seen WHERE seen.seed_id = topic.seed_id
+        AND seen.worker_id IN (%(worker)s, (SELECT worker_id FROM partner))
+    ) ORDER BY topic.id LIMIT 1 {locking("topic", skip=True)}
+)"""
+MEETING = JoinedQuery(
+    Table("mine", Ticket, TICKET, is_given=True),
+    Table("partner", Ticket, TICKET, "TRUE", optional=True, is_given=True),
+    Table("topic", Topic, TOPIC, "TRUE", optional=True, is_given=True),
+    before=MEET,
+)
 
 # How many of those who have waited longest are looked at before one waits oneself.
 LOOKED_AT = 20
@@ -42,9 +106,10 @@ AT_ONCE = 100
 
 def claim(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
     """Return the dialog that the ticket is in, begun now where a partner is free, else None."""
+    me = WaitingWorker(ticket.pk, ticket.worker_id, ticket.can_ask, ticket.can_teach)
     try:
-        return _begin_any(ticket.pk, now, rng) or open_dialog(ticket)
-    except NoMoney:
+        return _begin_any(ticket.stage, me, now, rng) or open_dialog(ticket)
+    except NotNow:
         return None
 
 
@@ -60,13 +125,13 @@ def sweep(stage: Stage, now: datetime, rng: random.Random) -> list[Dialog]:
     for start in range(0, len(planned), AT_ONCE):
         found += _begin_planned(stage, planned[start : start + AT_ONCE], now, rng)
     begun = {ticket for row in found for ticket in (row.student_ticket_id, row.teacher_ticket_id)}
-    left = [first.ticket for first, _ in planned if first.ticket not in begun]
+    left = [first for first, _ in planned if first.ticket not in begun]
     try:
         # Not always the same: who cannot be paired now must not keep others from it.
-        for ticket_id in rng.sample(left, min(LOOKED_AT, len(left))):
-            dialog = _begin_any(ticket_id, now, rng)
+        for each in rng.sample(left, min(LOOKED_AT, len(left))):
+            dialog = _begin_any(stage, each, now, rng)
             found += [dialog] if dialog else []
-    except NoMoney:
+    except NotNow:
         pass
     return found
 
@@ -78,24 +143,57 @@ def open_dialog(ticket: Ticket) -> Dialog | None:
     return found[0] if found else None
 
 
-def _begin_any(ticket_id: int, now: datetime, rng: random.Random) -> Dialog | None:
+def _begin_any(stage: Stage, me: WaitingWorker, now: datetime, rng: random.Random) -> Dialog | None:
     """Return a dialog begun now where the ticket waits and a partner is free, else None.
 
     Locks the ticket's row and then that of a partner whom nobody else is looking at, so that two
     who arrive at once may miss each other: `sweep` finds them. With the tickets their workers
     are locked, as they are by whoever hands out work, so that nobody is shown a section in
-    between. Raises NoMoney.
+    between. Raises NotNow.
     """
-    with transaction.atomic():
-        mine = _lock(Ticket.objects.filter(pk=ticket_id)).get()
-        can = mine.state == TicketState.WAITING and mine.lease.state == LeaseState.LIVE
-        if not can or not is_present(mine, now, FRESH):
-            return None
-        stage = Stage.objects.select_related("collection").get(pk=mine.stage_id)
-        for partner in _one_by_one(_partners(mine, now)):
-            if dialogs := begin_dialogs(stage, [(mine, partner)], now, rng):
-                return dialogs[0]
+    begin = _meet_and_begin if IS_POSTGRESQL else _meet_then_begin
+    values = {
+        "ticket": me.ticket,
+        "worker": me.worker,
+        "asks": me.can_ask,
+        "teaches": me.can_teach,
+        "stage": stage.pk,
+        "since": now - FRESH,
+        "after": 0,
+    }
+    with transaction.atomic() if not IS_POSTGRESQL else nullcontext():
+        for _ in range(LOOKED_AT):
+            partner, dialog = begin(stage, values, now, rng)
+            if dialog or partner is None:
+                return dialog
+            values["after"] = partner
     return None
+
+
+def _meet_then_begin(
+    stage: Stage, values: dict[str, Any], now: datetime, rng: random.Random
+) -> tuple[int | None, Dialog | None]:
+    """Return the ticket of the first partner, and the dialog where there is a section."""
+    found = MEETING.first("TRUE", **values)
+    if found is None or found[1] is None:
+        return None, None
+    mine, partner, topic = found
+    if topic is None:
+        return partner.pk, None
+    return partner.pk, begin_dialogs(stage, [((mine, partner), topic, topic.begun)], now, rng)[0]
+
+
+def _meet_and_begin(
+    stage: Stage, values: dict[str, Any], now: datetime, rng: random.Random
+) -> tuple[int | None, Dialog | None]:
+    """Return what `_meet_then_begin` does, by one message to PostgreSQL."""
+    held = longest_dialog_cents(dialog_table(stage), parameters_of(stage.collection))
+    about = {"kind": stage.kind, "now": now, "held": held, "cents": held}
+    coin = {"coin": rng.random() < 0.5, "collection": stage.collection_id}
+    [(partner, topic, *row)] = execute_both(FIND, BEGIN_FOUND, values | about | coin)
+    if topic and row[0] is None:
+        raise NotNow
+    return partner, instance_of(Dialog, BEGUN, [*row, held]) if topic else None
 
 
 def _begin_planned(
@@ -108,32 +206,26 @@ def _begin_planned(
     people = [each.ticket for pair in planned for each in pair]
     try:
         with transaction.atomic():
-            waiting = Ticket.objects.filter(pk__in=people, state=TicketState.WAITING)
-            present = _lock(who_are_present(waiting, now).order_by("id"), skip=True)
-            # Asked of the database, this would be looked up among all leases there ever were.
-            locked = {each.pk: each for each in present if each.lease.state == LeaseState.LIVE}
+            free = FREE.all(AMONG, ticket=people, since=now - FRESH)
+            locked = {each.pk: each for each, state in free if state == LeaseState.LIVE}
             pairs = [
                 (locked[one.ticket], locked[other.ticket])
                 for one, other in planned
                 if one.ticket in locked and other.ticket in locked
             ]
-            return begin_dialogs(stage, pairs, now, rng)
-    except NoMoney:
+            met = list(_with_topics(stage, pairs))
+            return begin_dialogs(stage, met, now, rng) if met else []
+    except NotNow:
         return []
-
-
-def _waiting(stage_id: int, now: datetime) -> QuerySet[Ticket]:
-    """Return the tickets of those who can be paired."""
-    waiting = Ticket.objects.filter(
-        stage=stage_id, state=TicketState.WAITING, lease__state=LeaseState.LIVE
-    )
-    return who_are_present(waiting, now)
 
 
 def _queue(stage: Stage, now: datetime) -> tuple[list[WaitingWorker], dict[str, set[str]]]:
     """Return those who wait, in the order in which they came, and whom they avoid."""
-    waiting = _waiting(stage.pk, now).order_by("id")
-    people = waiting.values_list("id", "worker_id", "can_ask", "can_teach")
+    waiting = Ticket.objects.filter(
+        stage=stage, state=TicketState.WAITING, lease__state=LeaseState.LIVE
+    )
+    present = who_are_present(waiting, now).order_by("id")
+    people = present.values_list("id", "worker_id", "can_ask", "can_teach")
     queue = [WaitingWorker(*row) for row in people]
     avoided: dict[str, set[str]] = {}
     complaints = PartnerReport.objects.filter(reporter__in={each.worker for each in queue})
@@ -143,120 +235,187 @@ def _queue(stage: Stage, now: datetime) -> tuple[list[WaitingWorker], dict[str, 
     return queue, avoided
 
 
-def _lock(tickets: QuerySet[Ticket], *, skip: bool = False) -> QuerySet[Ticket]:
-    """Lock tickets with their workers; what others hold is waited for, or left out."""
-    return tickets.select_related("worker", "lease").select_for_update(
-        of=("self", "worker"), no_key=True, skip_locked=skip
-    )
+Pair = tuple[Ticket, Ticket]
+# Two who begin a dialog, about what, and how many have been begun about it.
+Meeting = tuple[Pair, Topic, int]
 
-
-def _partners(mine: Ticket, now: datetime) -> QuerySet[Ticket]:
-    """Return who could be the partner, whoever came first."""
-    complaints = PartnerReport.objects.filter(
-        Q(reporter=mine.worker_id) | Q(reported=mine.worker_id)
-    )
-    avoided = {mine.worker_id}
-    for pair in complaints.values_list("reporter_id", "reported_id"):
-        avoided.update(pair)
-    roles = Q(can_teach=True) if not mine.can_teach else Q()
-    roles &= Q(can_ask=True) if not mine.can_ask else Q()
-    others = _waiting(mine.stage_id, now).exclude(worker__in=avoided)
-    return others.filter(roles).order_by("id")
-
-
-def _one_by_one(partners: QuerySet[Ticket]) -> Iterator[Ticket]:
-    """Yield those whom nobody else is looking at, each locked before it is looked at."""
-    last = 0
-    for _ in range(LOOKED_AT):
-        partner = _lock(partners.filter(pk__gt=last), skip=True).first()
-        if partner is None:
-            return
-        last = partner.pk
-        yield partner
-
-
+# What begins the dialogs of those who have met: each is a statement about `pair`, one row for each
+# dialog, and `person`, one for each who is in it.
+PAIR = (
+    *("topic bigint", "seed bigint", "ordinal int"),
+    *("student_ticket bigint", "student varchar", "student_waited int"),
+    *("teacher_ticket bigint", "teacher varchar", "teacher_waited int"),
+)
+PERSON = """person AS (
+    SELECT student_ticket AS ticket, student AS worker, student_waited AS waited, seed FROM pair
+    UNION ALL SELECT teacher_ticket, teacher, teacher_waited, seed FROM pair
+)"""
+WITH = f"WITH pair AS ({given_rows(*PAIR)}), {PERSON}"
 TAKE_TOPICS = """
-UPDATE tasks_topic SET taken = taken + given.column2, begun = begun + given.column2
-FROM (VALUES {places}) AS given WHERE id = given.column1 RETURNING id
+UPDATE tasks_topic SET taken = taken + many.n, begun = begun + many.n
+FROM (SELECT topic, count(*) AS n FROM pair GROUP BY topic) many
+WHERE tasks_topic.id = many.topic RETURNING tasks_topic.id
 """
 TAKE_OUT = """
-UPDATE tasks_ticket SET state = 'checking', ready = %s, waited_seconds = given.column2
-FROM (VALUES {places}) AS given WHERE id = given.column1 RETURNING id
+UPDATE tasks_ticket SET state = 'checking', ready = FALSE, waited_seconds = person.waited
+FROM person WHERE tasks_ticket.id = person.ticket RETURNING tasks_ticket.id
 """
-Pair = tuple[Ticket, Ticket]
+BEGIN = """
+INSERT INTO tasks_dialog (stage_id, topic_id, ordinal, student_ticket_id, student_id,
+    teacher_ticket_id, teacher_id, state, ending, ended_by, began_at, moved_at, reserved_cents,
+    settled)
+SELECT %(stage)s, topic, ordinal, student_ticket, student, teacher_ticket, teacher, 'checking',
+    '', '', %(now)s, %(now)s, %(held)s, FALSE
+FROM pair RETURNING student_ticket_id, id
+"""
+SHOW = """
+INSERT INTO tasks_exposure (worker_id, seed_id, kind, at)
+SELECT worker, seed, %(kind)s, %(now)s FROM person WHERE TRUE
+ON CONFLICT (worker_id, seed_id, kind) DO NOTHING RETURNING id
+"""
+HOLD = f"{budget.RESERVE} RETURNING id"
+# Whoever looked for a section may have done so before the rows were locked: whether somebody was
+# shown it meanwhile is seen only by a statement that begins later.
+KNOWN = """
+SELECT 1 FROM person
+JOIN tasks_exposure seen ON seen.worker_id = person.worker AND seen.seed_id = person.seed
+"""
+# PostgreSQL does all of it in one statement.
+BEGIN_AT_ONCE = f"""
+{WITH}, taken AS ({TAKE_TOPICS}), out AS ({TAKE_OUT}), begun AS ({BEGIN}), shown AS ({SHOW}),
+held AS ({HOLD})
+SELECT begun.student_ticket_id, begun.id FROM begun JOIN held ON TRUE WHERE NOT EXISTS ({KNOWN})
+"""
+# Whoever comes alone is paired by one message of two statements: nobody waits for the collection's
+# row until a client has been heard again. The first locks the rows and leaves their keys for the
+# second, which begins after it and sees what was committed meanwhile.
+FIND = f"""
+{MEET}
+SELECT set_config('pairing.partner', COALESCE(partner.id::text, ''), TRUE),
+    set_config('pairing.topic', COALESCE(topic.id::text, ''), TRUE)
+FROM (VALUES (1)) AS always LEFT JOIN mine ON TRUE LEFT JOIN partner ON TRUE
+LEFT JOIN topic ON TRUE
+"""
+WAITED = (
+    "{0}.waited_seconds + GREATEST(0, FLOOR(EXTRACT(EPOCH FROM %(now)s - {0}.waiting_since)))::int"
+)
+FOUND = "NULLIF(current_setting('pairing.{}'), '')::bigint"
+BEGIN_FOUND = f"""
+WITH found AS MATERIALIZED (
+    SELECT topic.id AS topic, topic.seed_id AS seed, topic.begun AS ordinal,
+        student.id AS student_ticket, student.worker_id AS student,
+        {WAITED.format("student")} AS student_waited,
+        teacher.id AS teacher_ticket, teacher.worker_id AS teacher,
+        {WAITED.format("teacher")} AS teacher_waited
+    FROM tasks_topic topic, tasks_ticket student, tasks_ticket teacher
+    WHERE topic.id = {FOUND.format("topic")}
+    AND student.id IN (%(ticket)s, {FOUND.format("partner")}) AND student.can_ask
+    AND teacher.id IN (%(ticket)s, {FOUND.format("partner")}) AND teacher.can_teach
+    AND student.id <> teacher.id
+    ORDER BY (student.id = %(ticket)s) = %(coin)s DESC LIMIT 1
+), held AS (
+    {budget.RESERVE} AND EXISTS (SELECT 1 FROM found) AND NOT EXISTS (
+        SELECT 1 FROM found JOIN tasks_exposure seen ON seen.seed_id = found.seed
+        AND seen.worker_id IN (found.student, found.teacher)
+    ) RETURNING id
+), pair AS (SELECT found.* FROM found JOIN held ON TRUE), {PERSON},
+taken AS ({TAKE_TOPICS}), out AS ({TAKE_OUT}), begun AS ({BEGIN}), shown AS ({SHOW})
+SELECT {FOUND.format("partner")}, {FOUND.format("topic")}, begun.id, %(stage)s, pair.topic,
+    pair.ordinal, pair.student_ticket, pair.student, pair.teacher_ticket, pair.teacher
+FROM (VALUES (1)) AS always LEFT JOIN begun ON TRUE LEFT JOIN pair ON TRUE
+"""
+# What is known of a new dialog without reading it.
+BEGUN = (
+    "id stage_id topic_id ordinal student_ticket_id student_id teacher_ticket_id teacher_id"
+    " reserved_cents"
+).split()
+IS_POSTGRESQL = connection.vendor == "postgresql"
 
 
-class NoMoney(Exception):
-    """The budget cannot hold what all of them could earn."""
+class NotNow(Exception):
+    """The budget cannot hold what all of them could earn, or one has just seen the section."""
 
 
 def begin_dialogs(
-    stage: Stage, pairs: Sequence[Pair], now: datetime, rng: random.Random
+    stage: Stage, met: Sequence[Meeting], now: datetime, rng: random.Random
 ) -> list[Dialog]:
-    """Return the dialogs begun now; a pair for whom no free section is new is left out.
+    """Return the dialogs of those who have met, begun now, each about its section.
 
-    Expects a transaction in which the tickets and their workers are locked. Locks sections that
-    nobody else is just taking, so that none may be found although there is one; the collection's
-    row comes last, since everybody who is paired needs it. Raises NoMoney: then roll back.
+    Expects a transaction in which the tickets, their workers and the sections are locked. The
+    collection's row comes last, since everybody who is paired needs it. Raises NotNow: then roll
+    back.
     """
-    met = list(_with_topics(stage, pairs))
-    if not met:
-        return []
     parameters = parameters_of(stage.collection)
     held = longest_dialog_cents(dialog_table(stage), parameters)
-    begun = []
-    for pair, topic, ordinal in met:
-        student, teacher = rng.choice([*_castings(*pair)])
-        begun.append(
-            Dialog(
-                stage=stage,
-                topic=topic,
-                ordinal=ordinal,
-                student_ticket=student,
-                teacher_ticket=teacher,
-                student_id=student.worker_id,
-                teacher_id=teacher.worker_id,
-                began_at=now,
-                moved_at=now,
-                reserved_cents=held,
-            )
+    rows = [_row(pair, topic, ordinal, now, rng) for pair, topic, ordinal in met]
+    values = {name: [row[name] for row in rows] for name in rows[0]}
+    keys = _begin(stage, values, now, held)
+    if len(keys) < len(rows):
+        raise NotNow
+    return [
+        instance_of(
+            Dialog,
+            BEGUN,
+            [
+                *(keys[row["student_ticket"]], stage.pk, row["topic"], row["ordinal"]),
+                *(row["student_ticket"], row["student"]),
+                *(row["teacher_ticket"], row["teacher"], held),
+            ],
         )
-    _change(TAKE_TOPICS, [*Counter(dialog.topic_id for dialog in begun).items()])
-    insert(*begun)
-    people = [ticket for pair, *_ in met for ticket in pair]
-    for ticket in people:
-        stop_clock(ticket, now)
-    _change(TAKE_OUT, [(ticket.pk, ticket.waited_seconds) for ticket in people], False)
-    shown = [
-        {"worker_id": ticket.worker_id, "seed_id": topic.seed_id}
-        for pair, topic, _ in met
-        for ticket in pair
+        for row in rows
     ]
-    insert_all(Exposure, {"kind": stage.kind, "at": now}, shown, unless="worker_id, seed_id, kind")
-    if not budget.reserve(stage.collection_id, held * len(begun)):
-        raise NoMoney
-    return begun
 
 
-def _with_topics(stage: Stage, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, Topic, int]]:
-    """Yield the pairs with the first free section that neither has seen, and how many had it."""
-    workers = {ticket.worker_id for pair in pairs for ticket in pair}
-    exposures = Exposure.objects.filter(worker__in=workers)
-    free = Topic.objects.filter(stage=stage, taken__lt=F("wanted")).order_by("id")
-    if len(pairs) == 1:
-        free = free.exclude(seed__in=exposures.values("seed_id"))
-    topics = list(free.select_for_update(no_key=True, skip_locked=True)[: len(pairs)])
-    seen = set(
-        exposures.filter(seed__in=[topic.seed_id for topic in topics]).values_list(
-            "worker_id", "seed_id"
-        )
-        if len(pairs) > 1
-        else ()
-    )
-    for pair in pairs:
+def _begin(stage: Stage, pairs: dict[str, list[Any]], now: datetime, held: int) -> dict[int, int]:
+    """Return the keys of new dialogs by their students' tickets; none where it cannot be.
+
+    pairs: the columns of `pair`; held: cents for each dialog.
+    """
+    about = {"stage": stage.pk, "kind": stage.kind, "now": now, "held": held}
+    money = {"collection": stage.collection_id, "cents": held * len(pairs["topic"])}
+    values = pairs | about | money
+    if IS_POSTGRESQL:
+        return dict(execute(BEGIN_AT_ONCE, values))
+    if execute(f"{WITH} {KNOWN}", values):
+        return {}
+    for statement in (TAKE_TOPICS, TAKE_OUT, SHOW):
+        execute(f"{WITH} {statement}", values)
+    begun = execute(f"{WITH} {BEGIN}", values)
+    return dict(begun) if execute(HOLD, values) else {}
+
+
+def _row(
+    pair: Pair, topic: Topic, ordinal: int, now: datetime, rng: random.Random
+) -> dict[str, Any]:
+    """Return a row of `pair`; a coin decides where both qualify for both roles."""
+    student, teacher = rng.choice([*_castings(*pair)])
+    return {
+        "topic": topic.pk,
+        "seed": topic.seed_id,
+        "ordinal": ordinal,
+        "student_ticket": student.pk,
+        "student": student.worker_id,
+        "student_waited": seconds_waited(student, now),
+        "teacher_ticket": teacher.pk,
+        "teacher": teacher.worker_id,
+        "teacher_waited": seconds_waited(teacher, now),
+    }
+
+
+def _with_topics(stage: Stage, pairs: Sequence[Pair]) -> Iterator[Meeting]:
+    """Yield the pairs with the first free section that neither has seen, if there is one.
+
+    Locks sections that nobody else is just taking, so that none may be found although there is one.
+    """
+    where = f"{OPEN_TOPIC} ORDER BY topic.id LIMIT %(number)s"
+    topics = [topic for (topic,) in TOPICS.all(where, stage=stage.pk, number=len(pairs))]
+    workers = [ticket.worker_id for pair in pairs for ticket in pair]
+    seen = set(execute(SEEN, {"worker": workers, "seed": [topic.seed_id for topic in topics]}))
+    for one, other in pairs:
         for topic in topics:
-            if not any((ticket.worker_id, topic.seed_id) in seen for ticket in pair):
-                yield pair, topic, topic.begun
+            seed = topic.seed_id
+            if (one.worker_id, seed) not in seen and (other.worker_id, seed) not in seen:
+                yield (one, other), topic, topic.begun
                 topic.taken, topic.begun = topic.taken + 1, topic.begun + 1
                 if topic.taken == topic.wanted:
                     topics.remove(topic)
@@ -268,9 +427,3 @@ def _castings(one: Ticket, other: Ticket) -> Iterator[Pair]:
     for student, teacher in ((one, other), (other, one)):
         if student.can_ask and teacher.can_teach:
             yield student, teacher
-
-
-def _change(sql: str, pairs: Sequence[tuple[int, int]], *first: object) -> None:
-    """Change many rows by one statement, each by its id and a number."""
-    places = ", ".join(["(%s, %s)"] * len(pairs))
-    execute(sql.format(places=places), [*first, *(value for pair in pairs for value in pair)])

@@ -12,7 +12,7 @@ from tasks.dialog.dialog_state import DialogSnapshot, TicketView
 from tasks.dialog.moves import role_of
 from tasks.dialog.presence import is_present, seconds_waited
 from tasks.dialog.rules import Ending, Role
-from tasks.dialog.sections import Section, section_of
+from tasks.dialog.sections import Section
 from tasks.models import Dialog, DialogState, PartnerReport, Ticket, TicketState
 
 # So many dialogs that were not broken off tell how long one usually is.
@@ -36,6 +36,21 @@ def page_state(view: TicketView, now: datetime) -> dict[str, Any]:
     elif last:
         state["dialog"] = _dialog(last, ticket, table, limits, now)
     return state
+
+
+def change_of(view: TicketView, now: datetime) -> dict[str, Any]:
+    """Return what a move has changed in the state of the holder's page, which makes one of both.
+
+    The ticket's last dialog goes on, and its last turn is what has been said.
+    """
+    last, role = view.dialogs[-1], role_of(view.dialogs[-1].row, view.ticket)
+    number = len(last.state.turns) - 1
+    return {
+        "now": now.isoformat(),
+        "earned": _earned(view, now),
+        "dialog": _moving(last, view.context.table, view.context.limits, now),
+        "turn": _turn(number, last.state.turns[number], last.read_section(), role),
+    }
 
 
 def _earned(view: TicketView, now: datetime) -> dict[str, int]:
@@ -106,10 +121,9 @@ def _usual(stage_id: int, minute: datetime) -> int | None:
 def _dialog(
     dialog: DialogSnapshot, ticket: Ticket, table: DialogTable, limits: rules.Limits, now: datetime
 ) -> dict[str, Any]:
-    row, turns, completed = dialog.row, dialog.state.turns, dialog.state.completed
+    row, turns = dialog.row, dialog.state.turns
     role = role_of(row, ticket)
-    section = section_of(dialog.seed_id)
-    none = sum(turn.reply is not None and turn.reply.unanswerable for turn in turns)
+    section = dialog.read_section()
     shown = {
         "id": row.pk,
         "role": str(role),
@@ -119,19 +133,12 @@ def _dialog(
         "language": section.language,
         "direction": section.direction,
         "turns": [_turn(number, turn, section, role) for number, turn in enumerate(turns)],
-        "to_move": _to_move(dialog),
         "ending": row.ending or None,
         "ended_by_me": row.ended_by == role,
         "reported": bool(row.ending) and _has_reported(row, ticket),
         "ready": ticket.ready,
-        **_presence(dialog, table, now),
-        "completed": completed,
-        "earned_cents": rules.earned_cents(completed, limits),
-        "next_cents": rules.earned_cents(completed + 1, limits)
-        - rules.earned_cents(completed, limits),
-        "questions_left": limits.max_questions - len(turns),
+        **_moving(dialog, table, limits, now),
         "max_questions": limits.max_questions,
-        "unanswerable_left": max(0, limits.max_unanswerable - none),
         "max_question_characters": limits.max_question_characters,
         "min_pairs": limits.min_pairs,
     }
@@ -143,6 +150,24 @@ def _dialog(
             "max_span_tokens": limits.max_span_tokens,
         }
     return shown
+
+
+def _moving(
+    dialog: DialogSnapshot, table: DialogTable, limits: rules.Limits, now: datetime
+) -> dict[str, Any]:
+    """Return what every move changes, but for the turns."""
+    turns, completed = dialog.state.turns, dialog.state.completed
+    none = sum(turn.reply is not None and turn.reply.unanswerable for turn in turns)
+    earned = rules.earned_cents(completed, limits)
+    return {
+        "to_move": _to_move(dialog),
+        **_presence(dialog, table, now),
+        "completed": completed,
+        "earned_cents": earned,
+        "next_cents": rules.earned_cents(completed + 1, limits) - earned,
+        "questions_left": limits.max_questions - len(turns),
+        "unanswerable_left": max(0, limits.max_unanswerable - none),
+    }
 
 
 def trial_state(table: DialogTable, seed_id: int, role: Role, now: datetime) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from django.db.models.functions import Greatest
 
 from collector.models import Stage
 from collector.protocols.stage_tables import DialogTable
+from common.prepared_sql import execute
 from tasks.dialog import moves
 from tasks.dialog.dialog_state import dialog_table, state_of
 from tasks.dialog.rules import Ending, Role
@@ -17,6 +18,25 @@ from tasks.models import Dialog, DialogState, Exposure, LeaseState, Ticket, Tick
 SILENCE = timedelta(seconds=90)
 # A section is given to people who are surely there: a process that died counts its sockets no more.
 FRESH = timedelta(seconds=40)
+
+CONNECT = """
+UPDATE tasks_ticket SET seen_at = %(now)s,
+    connections = CASE WHEN seen_at > %(silent_since)s THEN connections ELSE 0 END + 1
+WHERE id = %(ticket)s AND state <> 'waiting' RETURNING connections
+"""
+# Who was let in before and is in a dialog needs no more than that: a lease goes on for one worker.
+RETURN = """
+UPDATE tasks_ticket SET seen_at = %(now)s,
+    connections = CASE WHEN seen_at > %(silent_since)s THEN connections ELSE 0 END + 1
+WHERE lease_id = %(lease)s AND worker_id = %(worker)s AND state IN ('checking', 'talking')
+    AND EXISTS (SELECT 1 FROM tasks_lease WHERE id = %(lease)s AND state = 'live')
+RETURNING id, connections
+"""
+DISCONNECT = """
+UPDATE tasks_ticket SET connections = connections - 1,
+    seen_at = CASE WHEN seen_at > %(at)s THEN seen_at ELSE %(at)s END
+WHERE id = %(ticket)s AND connections > 0 RETURNING connections
+"""
 
 
 def is_present(ticket: Ticket, now: datetime, within: timedelta = SILENCE) -> bool:
@@ -32,8 +52,14 @@ def who_are_present(tickets: QuerySet[Ticket], now: datetime) -> QuerySet[Ticket
     return tickets.filter(connections__gt=0, seen_at__gt=now - FRESH)
 
 
-def connected(ticket_id: int, now: datetime) -> None:
-    """Count one more open socket of the ticket's holder; the clock of their wait goes on."""
+def connected(ticket_id: int, now: datetime) -> bool:
+    """Count one more process with an open socket of the holder; returns whether they were away.
+
+    The clock of a wait goes on.
+    """
+    found = execute(CONNECT, {"ticket": ticket_id, "now": now, "silent_since": now - SILENCE})
+    if found:
+        return bool(found[0][0] == 1)
     with transaction.atomic():
         ticket = Ticket.objects.select_for_update(no_key=True).get(pk=ticket_id)
         if not is_present(ticket, now):
@@ -43,6 +69,17 @@ def connected(ticket_id: int, now: datetime) -> None:
         ticket.connections += 1
         ticket.seen_at = now
         ticket.save(update_fields=["connections", "seen_at", "waiting_since", "waited_seconds"])
+    return ticket.connections == 1
+
+
+def returned(lease_id: int, worker_id: str, now: datetime) -> tuple[int, bool] | None:
+    """Count one more process with an open socket of somebody who is in a dialog.
+
+    Returns their ticket and whether they were away; None for anybody else, who is counted nowhere.
+    """
+    values = {"lease": lease_id, "worker": worker_id, "now": now, "silent_since": now - SILENCE}
+    found = execute(RETURN, values)
+    return (found[0][0], found[0][1] == 1) if found else None
 
 
 def _skip_absence(ticket: Ticket, now: datetime) -> None:
@@ -66,11 +103,12 @@ def seen(ticket_ids: list[int], now: datetime) -> None:
         )
 
 
-def disconnected(ticket_id: int, now: datetime) -> None:
-    """Count one open socket less; the time of grace begins."""
-    Ticket.objects.filter(pk=ticket_id, connections__gt=0).update(
-        connections=F("connections") - 1, seen_at=now
-    )
+def disconnected(ticket_id: int, at: datetime) -> bool:
+    """Count one process less whose last socket was closed then; returns whether that was the last.
+
+    With it the time of grace begins.
+    """
+    return [tuple(row) for row in execute(DISCONNECT, {"ticket": ticket_id, "at": at})] == [(0,)]
 
 
 def ready(ticket_id: int, now: datetime) -> bool:

@@ -81,6 +81,10 @@ class Turn:
     reply: Reply | None = None
 
 
+# How many turns there are, and whether the last has its answer: moves lead from one to the next.
+Place = tuple[int, bool]
+
+
 @dataclass(frozen=True)
 class Dialog:
     """All that has been said; `ending` and `ended_by` are None while it goes on."""
@@ -93,6 +97,11 @@ class Dialog:
     def completed(self) -> int:
         """Return the number of questions that have their answer."""
         return sum(turn.reply is not None for turn in self.turns)
+
+    @property
+    def place(self) -> Place:
+        """Return how far it has come."""
+        return len(self.turns), bool(self.turns and self.turns[-1].reply)
 
     @property
     def to_move(self) -> Role | None:
@@ -132,6 +141,12 @@ def answer(dialog: Dialog, reply: Reply, tokens: Sequence[Token], limits: Limits
     elif n_unanswerable >= limits.max_unanswerable:
         ending = Ending.UNANSWERABLE
     return replace(dialog, turns=turns, ending=ending)
+
+
+def follow(dialog: Dialog, turn: Turn) -> Dialog:
+    """Return the dialog after a move that was allowed, of which the turn is what came of it."""
+    before = dialog.turns[:-1] if turn.reply else dialog.turns
+    return replace(dialog, turns=(*before, turn))
 
 
 def end(dialog: Dialog, role: Role, ending: Ending = Ending.ENDED) -> Dialog:

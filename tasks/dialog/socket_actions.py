@@ -1,7 +1,6 @@
 """What a socket does in the waiting room and in a dialog, each step with its own transaction."""
 
 import random
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -12,56 +11,64 @@ from django.utils import timezone
 from collector.ingest.segmentation import tokens
 from tasks.dialog import messages, moves, pairing, presence, settlement, waiting_room
 from tasks.dialog.dialog_state import TicketView, view_of
+from tasks.dialog.moves import Move
 from tasks.dialog.partner_view import page_state
 from tasks.dialog.rules import Ending, Refused
-from tasks.models import Dialog, DialogState, LeaseState, Ticket, TicketState
+from tasks.models import Dialog, LeaseState, Ticket, TicketState
 from tasks.pages.lease_context import held_lease
 from tasks.pages.tokens import GONE, LEASE_SALT, LONGEST_STAY
 
 OVER = "Your time for this HIT is over, or it was returned. Open it again from the marketplace."
 
 
-@dataclass(frozen=True)
-class Entrance:
-    """A holder who has come in, and the tickets whose holders should look."""
-
-    ticket_id: int
-    concerned: list[int]
-
-
 State = dict[str, Any]
+Holder = tuple[int, str]
 
 
-@dataclass(frozen=True)
-class MessageOutcome:
-    """Who should look, how the ticket stands, and what its page shows; None where nothing new."""
-
-    concerned: list[int]
-    view: TicketView
-    state: State | None = None
-
-
-def enter(token: str) -> Entrance:
-    """Let in whoever carries a lease's token, paired where somebody waits. Raises Refused."""
+def holder_of(token: str) -> Holder:
+    """Return the lease, and whose it is, that a page's token stands for. Raises Refused."""
     try:
         lease_id, worker_id = signing.loads(token, salt=LEASE_SALT, max_age=LONGEST_STAY)
     except (signing.BadSignature, ValueError, TypeError):
         raise Refused(GONE) from None
-    lease = held_lease(lease_id, worker_id)
+    return lease_id, worker_id
+
+
+def enter(holder: Holder, *, is_counted: bool) -> tuple[int, list[int]]:
+    """Let in who holds a lease, paired where somebody waits; returns the ticket, and whom to ring.
+
+    is_counted: whether this process has them among the open sockets already. Raises Refused.
+    """
+    now = timezone.now()
+    if not is_counted and (found := presence.returned(*holder, now)):
+        ticket_id, was_away = found
+        return ticket_id, _both(pairing.open_dialog(Ticket(pk=ticket_id))) if was_away else []
+    lease = held_lease(*holder)
     if lease is None or not lease.session.submit_url:
         raise Refused(GONE)
-    now = timezone.now()
     ticket = Ticket.objects.filter(lease=lease).first()
     if ticket is None or ticket.state != TicketState.DONE:
         if lease.state != LeaseState.LIVE:
             raise Refused(OVER)
         try:
-            ticket = waiting_room.arrive(lease, now)
+            ticket = ticket or waiting_room.arrive(lease, now)
         except waiting_room.NoRoom as error:
             raise Refused(str(error)) from None
-    presence.connected(ticket.pk, now)
-    dialog = _claim(ticket, now) or pairing.open_dialog(ticket)
-    return Entrance(ticket.pk, _both(dialog))
+        # It has come with the lease, and its collection with it.
+        ticket.stage = lease.unit.stage
+    was_away = not is_counted and presence.connected(ticket.pk, now)
+    dialog = _claim(ticket, now)
+    if dialog is None and was_away:
+        dialog = pairing.open_dialog(ticket)
+    return ticket.pk, _both(dialog)
+
+
+def is_at_home(view: TicketView, holder: Holder) -> bool:
+    """Return whether somebody who was let in before may go on in their dialog without more ado."""
+    ticket = view.ticket
+    talks = ticket.state in (TicketState.CHECKING, TicketState.TALKING)
+    is_theirs = (ticket.lease_id, ticket.worker_id) == tuple(holder)
+    return talks and is_theirs and ticket.lease.state == LeaseState.LIVE
 
 
 def warm_up() -> None:
@@ -69,10 +76,10 @@ def warm_up() -> None:
     tokens("Warm.", "en")
 
 
-def leave(ticket_id: int) -> list[int]:
-    """Note a closed socket; returns the tickets whose holders should look."""
-    presence.disconnected(ticket_id, timezone.now())
-    return _both(pairing.open_dialog(Ticket(pk=ticket_id)))
+def leave(ticket_id: int, at: datetime) -> list[int]:
+    """Note that the last socket of this process was closed then; returns whom to ring."""
+    is_away = presence.disconnected(ticket_id, at)
+    return _both(pairing.open_dialog(Ticket(pk=ticket_id))) if is_away else []
 
 
 def refreshed(ticket_id: int, seen: TicketView | None = None) -> tuple[TicketView, State]:
@@ -84,47 +91,38 @@ def refreshed(ticket_id: int, seen: TicketView | None = None) -> tuple[TicketVie
     return view, page_state(view, timezone.now())
 
 
-def first_view(ticket_id: int, *_: object) -> tuple[TicketView, State]:
+def first_view(ticket_id: int, seen: TicketView | None = None) -> tuple[TicketView, State]:
     """Return the same, with what the holder had written before the page was loaded."""
-    view, state = refreshed(ticket_id)
+    view, state = refreshed(ticket_id, seen)
     return view, {**state, "written": kept_draft(ticket_id)}
 
 
-def handle_message(seen: TicketView, message: dict[str, Any]) -> MessageOutcome:
-    """Do what the page asks, whose ticket stood like `seen` when it was looked at last.
+def move_of(message: dict[str, Any]) -> Move | None:
+    """Return the question or answer that a message says, None for others; raises Refused."""
+    kind = message.get("type")
+    if kind not in ("ask", "answer"):
+        return None
+    said = messages.question_of(message) if kind == "ask" else messages.reply_of(message)
+    return Move(messages.dialog_of(message), messages.id_of(message), said)
 
-    Raises Refused with what the worker should do instead.
+
+def after_the_last(made: moves.JudgedMove) -> list[int]:
+    """Settle the dialog that a move has ended; returns the tickets whose holders should look."""
+    return _settle(made.dialog.row, made.now)
+
+
+def act(seen: TicketView, message: dict[str, Any]) -> list[int]:
+    """Do what is no question and no answer; returns the tickets whose holders should look.
+
+    seen: how the sender's ticket stood when it was looked at last. Raises Refused with what the
+    worker should do instead.
     """
     now = timezone.now()
-    match message.get("type"):
-        case "draft":
-            dialog = _own(messages.dialog_of(message), seen)
-            keep_draft(seen.ticket.pk, dialog.pk, message.get("draft"))
-            return MessageOutcome([], seen)
-        case "ask" | "answer":
-            return _speak(seen, message, now)
-    concerned = _act(view_of(seen.ticket.pk, seen), message, now)
-    return MessageOutcome(concerned, *refreshed(seen.ticket.pk, seen))
-
-
-def _speak(seen: TicketView, message: dict[str, Any], now: datetime) -> MessageOutcome:
-    """Store a question or an answer. Raises Refused."""
-    dialog_id, message_id = messages.dialog_of(message), messages.id_of(message)
-    if message["type"] == "ask":
-        view = moves.ask(seen, dialog_id, message_id, messages.question_of(message), now)
-    else:
-        view = moves.answer(seen, dialog_id, message_id, messages.reply_of(message), now)
-    dialog = view.dialog(dialog_id)
-    assert dialog is not None
-    if dialog.row.state == DialogState.OVER:
-        return MessageOutcome(_settle(dialog.row, now), *refreshed(seen.ticket.pk, view))
-    # Their own other pages look too, where there are any.
-    mine = [seen.ticket.pk] if view.ticket.connections > 1 else []
-    return MessageOutcome([dialog.partner.pk, *mine], view, page_state(view, now))
-
-
-def _act(view: TicketView, message: dict[str, Any], now: datetime) -> list[int]:
-    """Do what is no question and no answer; returns the tickets whose holders should look."""
+    if message.get("type") == "draft":
+        dialog = _own(messages.dialog_of(message), seen)
+        keep_draft(seen.ticket.pk, dialog.pk, message.get("draft"))
+        return []
+    view = view_of(seen.ticket.pk, seen)
     ticket = view.ticket
     if message.get("type") == "finish":
         settlement.finish(ticket, now)
@@ -169,6 +167,8 @@ def _claim_again(row: Dialog, now: datetime) -> list[int]:
     left = Ticket.objects.filter(
         pk__in=[row.student_ticket_id, row.teacher_ticket_id], state=TicketState.WAITING
     )
+    for ticket in left:
+        ticket.stage = row.stage
     return [ticket_id for ticket in left for ticket_id in _both(_claim(ticket, now))]
 
 

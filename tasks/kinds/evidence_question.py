@@ -7,17 +7,16 @@ from django.db.models import QuerySet
 
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import EvidenceChecks, EvidenceQuestionTable
-from common.prepared_sql import insert_all
 from tasks.kinds.kind import Data, Documents, Item, Skips, checks_as, entries_of, table_as
 from tasks.kinds.writing import (
     WritingKind,
     seeds_of,
-    shared_values,
     store_own_answers,
     store_questions,
+    store_skips,
     unseen,
 )
-from tasks.models import Skip, Submission, Unit, Worker
+from tasks.models import Submission, Unit, Worker
 from tasks.widgets import evidence
 from tasks.widgets.problems import Problem
 from tasks.work.cited_passages import passages_of_seeds
@@ -45,6 +44,7 @@ class EvidenceQuestionKind(WritingKind):
 
     name = "evidence_question"
     cites_passages = True
+    correction_types = ("answer", "none")
 
     def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
         """Leave out units with a seed that the worker has seen in any stage."""
@@ -121,6 +121,4 @@ class EvidenceQuestionKind(WritingKind):
             own.append((one["type"], payload))
         store_questions(submission, asked)
         store_own_answers(submission, own)
-        skipped = [one for one in sent if one["skipped"]]
-        rows = [{"seed_id": seeds[one["item"]][0], "reason": one["reason"]} for one in skipped]
-        insert_all(Skip, shared_values(submission), rows)
+        store_skips(submission, ((one["item"], one["reason"]) for one in sent if one["skipped"]))

@@ -7,17 +7,16 @@ from django.db.models import QuerySet
 
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import PairChecks, PairTable
-from common.prepared_sql import insert_all
 from tasks.kinds.kind import Data, Documents, Item, Skips, checks_as, entries_of, table_as
 from tasks.kinds.writing import (
     WritingKind,
     seeds_of,
-    shared_values,
     store_own_answers,
     store_questions,
+    store_skips,
     unseen,
 )
-from tasks.models import Lease, Skip, Submission, Unit, Worker
+from tasks.models import Lease, Submission, Unit, Worker
 from tasks.money.performance_bonuses.bonus_progress import progress_of
 from tasks.widgets import pairs
 from tasks.widgets.problems import Problem
@@ -122,17 +121,10 @@ class PairKind(WritingKind):
             questions.append((pair["item"], pair["text"], payload))
         store_questions(submission, questions)
         store_own_answers(submission, [(pair["type"], answer_payload(pair)) for pair in written])
-        _store_skips(submission, [pair for pair in sent if pair["skipped"]], asked)
+        store_skips(submission, ((one["item"], one["reason"]) for one in sent if one["skipped"]))
 
 
 def answer_payload(answer: BriefAnswer) -> dict[str, object]:
     """Return what is stored of an answer: spans with the number of their paragraph, and facts."""
     spans = [{**span, "document": int(str(span["document"]))} for span in answer["spans"]]
     return {"spans": spans, "facts": answer["facts"]}
-
-
-def _store_skips(
-    submission: Submission, skipped: Sequence[WrittenPair], asked: dict[str, int]
-) -> None:
-    own = [{"seed_id": asked[pair["item"]], "reason": pair["reason"]} for pair in skipped]
-    insert_all(Skip, shared_values(submission), own)

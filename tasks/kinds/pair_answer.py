@@ -22,13 +22,13 @@ class PairAnswerKind(VotingKind):
     correction_types = ("span", "yes", "no")
 
     def page_items(self, unit: Unit) -> list[Item]:
-        """Return each question with its two paragraphs, in no telling order."""
+        """Return each question with its two paragraphs, in no telling order drawn of its words."""
         items = questions_shown(unit)
         shown = paragraphs_of(seed for _, seed, _, _ in items)
         found: list[Item] = []
         for item, seed, question, _ in items:
             paragraphs = list(shown[seed].paragraphs)
-            random.Random(f"{unit.pk}:{item}").shuffle(paragraphs)
+            random.Random(question).shuffle(paragraphs)
             found.append(
                 {"id": item, "question": question, "form": "any", "paragraphs": paragraphs}
             )

@@ -20,6 +20,7 @@ class SearchAnswerKind(VotingKind):
 
     name = "search_answer"
     searches = True
+    correction_types = ("answer", "none")
 
     def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
         """Leave out units with a question about a seed that the worker has seen in any stage.

@@ -28,13 +28,13 @@ class SpanAnswerKind(VotingKind):
         """Return each question with its passage, and nothing of what its writer marked.
 
         Those about one passage stand together in an order that tells nothing: a writer asks last
-        what the passage does not answer.
+        what the passage does not answer. It is drawn of their words: done again, work looks alike.
         """
         shown = paragraphs_of(seed for _, seed, _, _ in questions_shown(unit))
         found: list[Item] = []
         for seed, rows in groupby(questions_shown(unit), key=lambda row: row[1]):
             about = list(rows)
-            about = shuffled(about, f"{unit.pk}:{about[0][0]}")
+            about = shuffled(about, "\n".join(text for _, _, text, _ in about))
             passage = marked.passage(shown[seed].paragraphs)
             found += [
                 {"id": item, "question": text, "form": "span_or_none", "paragraphs": passage}

@@ -1,7 +1,7 @@
 """What the kinds share whose workers write questions or texts about the seeds they are shown."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -11,7 +11,7 @@ from collector.models import Stage
 from common.committed_cache import kept_once_committed
 from common.prepared_sql import execute, insert_all
 from tasks.kinds.kind import StageKind
-from tasks.models import Answer, Exposure, Lease, Question, Submission, Unit, UnitItem, Worker
+from tasks.models import Answer, Exposure, Lease, Question, Skip, Submission, Unit, UnitItem, Worker
 
 SEEDS = """
 SELECT item.position, seed.id, seed.key
@@ -85,6 +85,13 @@ def store_own_answers(
         for question, (kind, payload) in zip(ids.values_list("pk", flat=True), answers, strict=True)
     ]
     insert_all(Answer, shared_values(submission), own)
+
+
+def store_skips(submission: Submission, skipped: Iterable[tuple[str, str]]) -> None:
+    """Write (item id, reason) of each seed that was skipped; expects the transaction."""
+    seeds = seeds_of(submission.lease.unit_id)
+    own = [{"seed_id": seeds[item][0], "reason": reason} for item, reason in skipped]
+    insert_all(Skip, shared_values(submission), own)
 
 
 def shared_values(submission: Submission) -> dict[str, object]:

@@ -8,7 +8,7 @@ wait.
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from collector.models import Collection, CollectionState
@@ -25,14 +25,14 @@ from tasks.models import (
 )
 
 # A round that died is made up for after this.
-ROUND = timedelta(seconds=15)
+ROUND = timedelta(seconds=4)
 # What just happened is followed up at once, and less often the longer nothing comes of it.
 SHORTEST = timedelta(seconds=2)
 WHILE_HANDED_IN = timedelta(seconds=15)
 # Whoever is at work may leave without a word; that is asked about now and then.
 WHILE_AT_WORK = timedelta(seconds=15)
 # Some things happen at the marketplace alone: HITs handed in empty, decided, or run out.
-WHILE_COLLECTING = timedelta(minutes=1)
+WHILE_COLLECTING = timedelta(minutes=5)
 WHILE_AT_REST = timedelta(hours=6)
 
 
@@ -49,15 +49,29 @@ def wake_all() -> None:
 def due(now: datetime) -> list[int]:
     """Return the ids of the collections to look at now, save those that somebody is at; one query.
 
-    Drafts have nothing to look after. What is put off for longer than anything is was so by a clock
-    that was ahead, and is due.
+    Drafts have nothing to look after.
+    """
+    return list(due_rows(now, *latest(now)).values_list("pk", flat=True))
+
+
+def latest(now: datetime) -> tuple[datetime, datetime]:
+    """Return until when a collection that is collecting, and any other, can be put off at most."""
+    return now + WHILE_COLLECTING, now + WHILE_AT_REST
+
+
+def due_rows(
+    now: datetime, latest_collecting: datetime, latest_at_rest: datetime
+) -> QuerySet[Collection]:
+    """Return what finds the collections that are due.
+
+    What is put off for longer than anything is was so by a clock that was ahead, and is due.
     """
     never = Q(look_at__isnull=True, state=CollectionState.COLLECTING)
-    ahead = Q(look_at__gt=now + WHILE_AT_REST)
-    ahead |= Q(look_at__gt=now + WHILE_COLLECTING, state=CollectionState.COLLECTING)
+    ahead = Q(look_at__gt=latest_at_rest)
+    ahead |= Q(look_at__gt=latest_collecting, state=CollectionState.COLLECTING)
     free = Q(maintained_until__isnull=True) | Q(maintained_until__lt=now)
     rows = Collection.objects.exclude(state=CollectionState.DRAFT).filter(free)
-    return list(rows.filter(never | ahead | Q(look_at__lte=now)).values_list("pk", flat=True))
+    return rows.filter(never | ahead | Q(look_at__lte=now))
 
 
 def look_after(collection: Collection, now: datetime, round_of: Callable[[], bool]) -> None:

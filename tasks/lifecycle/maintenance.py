@@ -30,11 +30,11 @@ from tasks.work import leases, units
 
 log = logging.getLogger(__name__)
 # A process that died, or whose database went away, amid a round blocks nobody for longer.
-CLAIM = timedelta(seconds=10)
+CLAIM = timedelta(seconds=4)
 # What a round says of the steps that could not be done.
 FAILED = "steps failed"
 # A round that is at work says so this often.
-RENEW_SECONDS = 3.0
+RENEW_SECONDS = 1.0
 
 
 def maintain_alone(collection: Collection, now: datetime) -> dict[str, int]:

@@ -54,7 +54,7 @@ class Ticket(models.Model):
 
     lease = models.OneToOneField(Lease, models.PROTECT, related_name="ticket")
     stage = models.ForeignKey("collector.Stage", models.CASCADE, related_name="tickets")
-    worker = models.ForeignKey(Worker, models.PROTECT, related_name="tickets")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="tickets", db_index=False)
     can_ask = models.BooleanField()
     can_teach = models.BooleanField()
     state = models.CharField(
@@ -74,7 +74,8 @@ class Ticket(models.Model):
                 fields=["stage", "id"],
                 condition=Q(state="waiting"),
                 name="ticket_waiting",
-            )
+            ),
+            models.Index(fields=["worker"], name="ticket_of_worker"),
         ]
         constraints = [
             models.CheckConstraint(
@@ -107,12 +108,14 @@ class Dialog(models.Model):
     """
 
     stage = models.ForeignKey("collector.Stage", models.CASCADE, related_name="dialogs")
-    topic = models.ForeignKey(Topic, models.PROTECT, related_name="dialogs")
+    # Looked up by `dialog_ordinal_once`, which begins with it.
+    topic = models.ForeignKey(Topic, models.PROTECT, related_name="dialogs", db_index=False)
     ordinal = models.PositiveSmallIntegerField()
     student_ticket = models.ForeignKey(Ticket, models.PROTECT, related_name="as_student")
     teacher_ticket = models.ForeignKey(Ticket, models.PROTECT, related_name="as_teacher")
-    student = models.ForeignKey(Worker, models.PROTECT, related_name="+")
-    teacher = models.ForeignKey(Worker, models.PROTECT, related_name="+")
+    # Nobody looks up dialogs by people: it is their tickets that lead to them.
+    student = models.ForeignKey(Worker, models.PROTECT, related_name="+", db_index=False)
+    teacher = models.ForeignKey(Worker, models.PROTECT, related_name="+", db_index=False)
     state = models.CharField(
         max_length=20, choices=DialogState.choices, default=DialogState.CHECKING
     )

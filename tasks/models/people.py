@@ -102,7 +102,8 @@ class Qualification(models.Model):
 class Grant(models.Model):
     """Whether a worker has it; `told_state` is what the provider was last told of it.
 
-    Who was let in without a test has handed none in: `submitted_at` is empty.
+    `is_let_in`: granted, or taken back again, whatever the test says; `submitted_at` is empty where
+    none was handed in.
     """
 
     qualification = models.ForeignKey(Qualification, models.CASCADE, related_name="grants")
@@ -115,11 +116,16 @@ class Grant(models.Model):
     decided_by = models.CharField(max_length=150, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
+    is_let_in = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["submitted_at"]
         constraints = [
-            models.UniqueConstraint(fields=["qualification", "worker"], name="grant_once")
+            models.UniqueConstraint(fields=["qualification", "worker"], name="grant_once"),
+            models.CheckConstraint(
+                condition=models.Q(is_let_in=True) | models.Q(submitted_at__isnull=False),
+                name="grant_by_test_or_trust",
+            ),
         ]
 
     def __str__(self) -> str:

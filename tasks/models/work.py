@@ -46,7 +46,8 @@ class Unit(models.Model):
 class Exposure(models.Model):
     """That a worker has been shown a seed in a stage of some kind (independence)."""
 
-    worker = models.ForeignKey(Worker, models.CASCADE, related_name="exposures")
+    # Looked up by `exposure_once`, which begins with it.
+    worker = models.ForeignKey(Worker, models.CASCADE, related_name="exposures", db_index=False)
     seed = models.ForeignKey("collector.Seed", models.CASCADE, related_name="+")
     kind = models.CharField(max_length=40)
     at = models.DateTimeField()

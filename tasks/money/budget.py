@@ -2,13 +2,18 @@
 
 from decimal import ROUND_HALF_UP, Decimal
 
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 
 from collector.models import Collection
 from collector.protocols.parameters import PayTable
 from common.prepared_sql import change
 
+RESERVE = """
+UPDATE collector_collection SET reserved_cents = reserved_cents + %(cents)s
+WHERE id = %(collection)s AND reserved_cents + spent_cents + %(cents)s <= budget_cents
+AND (maximum_cents IS NULL OR reserved_cents + spent_cents + %(cents)s <= maximum_cents)
+"""
 EARN = """
 UPDATE collector_collection
 SET reserved_cents = reserved_cents - %(reserved)s, spent_cents = spent_cents + %(cost)s,
@@ -28,14 +33,7 @@ def reserve(collection_id: int, cents: int) -> bool:
 
     The maximum is what the collection was said to cost at most when it was published.
     """
-    wanted = F("reserved_cents") + F("spent_cents") + cents
-    within = Q(maximum_cents__isnull=True) | Q(maximum_cents__gte=wanted)
-    return (
-        Collection.objects.filter(within, pk=collection_id, budget_cents__gte=wanted).update(
-            reserved_cents=F("reserved_cents") + cents
-        )
-        == 1
-    )
+    return change(RESERVE, collection=collection_id, cents=cents) == 1
 
 
 def reserve_beside(collection_id: int, cents: int) -> bool:

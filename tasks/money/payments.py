@@ -12,6 +12,7 @@ from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters
 from common.prepared_sql import change, insert
+from common.trace import assignment_digest, traced
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
@@ -214,6 +215,16 @@ def approve_confirmed(collection: Collection, now: datetime) -> int:
 
 def _approve(work: Work, now: datetime) -> int:
     """Approve one; what the marketplace refuses for good is put aside, seen by people."""
+    with traced(**_followed(work)):
+        return _approve_followed(work, now)
+
+
+def _followed(work: Work) -> dict[str, object]:
+    found: dict[str, object] = {"assignment": assignment_digest(work.session.session_id)}
+    return found | ({"lease": work.lease_id} if isinstance(work, Submission) else {})
+
+
+def _approve_followed(work: Work, now: datetime) -> int:
     states = (ReceiptState.CONFIRMED, ReceiptState.APPROVING)
     if not change_state(work, states, ReceiptState.APPROVING):
         # Somebody has proposed to reject it since it was picked.

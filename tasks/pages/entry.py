@@ -9,19 +9,33 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.http import QueryDict
 
+from common.prepared_sql import JoinedQuery, Table, insert
 from common.storable import is_text
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import read_keys
-from tasks.models import Lease, LeaseState, Posting, Session
+from tasks.models import Identity, Lease, LeaseState, Posting, Session, Worker
 from tasks.people.identity import worker_known_as
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 # What the columns of a session hold.
 LONGEST_ID = 200
 LONGEST_ADDRESS = 500
+SESSION_QUERY = JoinedQuery(
+    Table("identity", Identity, "id"),
+    Table("worker", Worker, "id preferences synthetic", "worker.id = identity.worker_id"),
+    Table(
+        "session",
+        Session,
+        "id worker_id session_id submit_url signed_until posting_id",
+        "session.posting_id = %(posting)s AND session.session_id = %(session)s"
+        " AND session.person = identity.person AND session.provider = identity.provider"
+        " AND session.environment = identity.environment",
+        optional=True,
+    ),
+)
 
 
 class Refused(Exception):
@@ -79,25 +93,6 @@ def _changed() -> Refused:
     )
 
 
-def posting_of(entry: Entry) -> Posting:
-    """Return our posting of the HIT; raises Refused for one that is not ours."""
-    posting = entry.hit_id.isalnum() and (
-        Posting.objects.select_related("stage__collection")
-        .filter(
-            provider=marketplace.PROVIDER,
-            environment=marketplace.environment(),
-            external_id=entry.hit_id,
-        )
-        .first()
-    )
-    if not posting:
-        raise Refused(
-            "We do not know this HIT",
-            "The address names no HIT of ours. Open it again from the marketplace.",
-        )
-    return posting
-
-
 def _proven(query: QueryDict, now: datetime) -> datetime:
     """Return until when the signature holds; raises Refused."""
     names = ("assignmentId", "hitId", "workerId", "entryExpires")
@@ -149,39 +144,52 @@ def _allowed(address: str) -> str:
 
 def open_session(entry: Entry, posting: Posting, now: datetime) -> Session:
     """Return the person's stay on the posting; whoever held it before has returned it."""
+    try:
+        return _open_session(entry, posting, now)
+    except IntegrityError:
+        # Another page of the same person was first.
+        return _open_session(entry, posting, now)
+
+
+def _open_session(entry: Entry, posting: Posting, now: datetime) -> Session:
     with transaction.atomic():
-        worker = worker_known_as(entry.person, now)
-        session, _ = Session.objects.get_or_create(
-            provider=marketplace.PROVIDER,
-            environment=marketplace.environment(),
-            person=entry.person,
-            session_id=entry.assignment_id,
-            posting=posting,
-            defaults={
-                "worker": worker,
-                "submit_url": entry.submit_url,
-                "signed_until": entry.expires_at,
-                "started_at": now,
-            },
-        )
-        if session.submit_url != entry.submit_url:
+        worker, session = _known(entry, posting)
+        if session is None:
+            session = Session(
+                provider=marketplace.PROVIDER,
+                environment=marketplace.environment(),
+                person=entry.person,
+                session_id=entry.assignment_id,
+                posting=posting,
+                worker=worker or worker_known_as(entry.person, now),
+                submit_url=entry.submit_url,
+                signed_until=entry.expires_at,
+                started_at=now,
+            )
+            insert(session)
+        elif session.submit_url != entry.submit_url:
             # The same person took the same place again: only the newest address hands in.
             session.submit_url, session.signed_until = entry.submit_url, entry.expires_at
             session.save(update_fields=["submit_url", "signed_until"])
+    session.posting = posting
     return session
 
 
-def check_holds(entry: Entry, posting: Posting) -> None:
-    """Raise Refused when somebody accepted the HIT after this address was signed."""
-    if entry.expires_at is None:
-        return
-    others = Session.objects.filter(posting=posting, signed_until__gt=entry.expires_at)
-    if others.exclude(person=entry.person).exists():
-        raise Refused(
-            "You have returned this HIT",
-            "Somebody else has it now. What you wrote is kept: accept a HIT of this kind again "
-            "and you go on where you stopped.",
-        )
+def _known(entry: Entry, posting: Posting) -> tuple[Worker | None, Session | None]:
+    """Return the person's worker and their stay on the posting, as far as there are any."""
+    row = SESSION_QUERY.first(
+        "identity.provider = %(provider)s AND identity.environment = %(environment)s"
+        " AND identity.person = %(person)s",
+        provider=marketplace.PROVIDER,
+        environment=marketplace.environment(),
+        person=entry.person,
+        session=entry.assignment_id,
+        posting=posting.pk,
+    )
+    if row is None:
+        return None, None
+    _, worker, session = row
+    return worker, session
 
 
 def others_leases(session: Session) -> list[Lease]:

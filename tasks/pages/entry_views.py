@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, cast
 
 from csp.constants import SELF
@@ -17,8 +17,8 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
-from kombu.exceptions import OperationalError
 
+from collector.celery import send_from_page
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.texts import current_text
@@ -26,8 +26,8 @@ from tasks.jobs import look_at_worker
 from tasks.lifecycle import due_work
 from tasks.models import Consent, LeaseEnded, LeaseState, PostingState, Session, Submission
 from tasks.money.lease_reserves import ReserveFailed
+from tasks.pages import arrival, lease_context, notice_pages
 from tasks.pages import entry as entries
-from tasks.pages import lease_context, notice_pages
 from tasks.pages.entry import Refused
 from tasks.pages.page_state import FRAME_PREFERENCES, preferences_asked_for
 from tasks.pages.tokens import session_of, session_token
@@ -51,18 +51,21 @@ def frameable(view: View) -> View:
 
     @wraps(view)
     def answer(request: HttpRequest, *given: Any, **named: Any) -> HttpResponseBase:
-        return cast(View, csp_replace(_policy())(view))(request, *given, **named)
+        framed = _framed(view, settings.SOCKET_URL, tuple(settings.SUBMIT_ORIGINS))
+        return framed(request, *given, **named)
 
     return csrf_exempt(never_cache(answer))
 
 
-def _policy() -> dict[str, list[str]]:
-    return {
+@cache
+def _framed(view: View, socket: str, origins: tuple[str, ...]) -> View:
+    policy = {
         # Not every browser counts a socket of the page's own host as its own.
-        "connect-src": [SELF, settings.SOCKET_URL],
-        "frame-ancestors": settings.SUBMIT_ORIGINS,
-        "form-action": [SELF, *settings.SUBMIT_ORIGINS],
+        "connect-src": [SELF, socket],
+        "frame-ancestors": list(origins),
+        "form-action": [SELF, *origins],
     }
+    return cast(View, csp_replace(policy)(view))
 
 
 @frameable
@@ -77,8 +80,7 @@ def enter(request: HttpRequest) -> HttpResponse:
             with suppress(LeaseEnded):
                 leases.follow(context.lease, entry.expires_at)
             return HttpResponse(work_page(context, now, preferences_asked_for(request.GET)))
-        posting = entries.posting_of(entry)
-        entries.check_holds(entry, posting)
+        posting, is_held = arrival.posting_of(entry)
     except Refused as refused:
         return notice_pages.notice(request, refused.title, str(refused), status=403)
     stage = posting.stage
@@ -88,7 +90,7 @@ def enter(request: HttpRequest) -> HttpResponse:
         page = preview_page(setting, posting.reward_cents, now, preferences_asked_for(request.GET))
         return HttpResponse(page)
     session = entries.open_session(entry, posting, now)
-    for lease in entries.others_leases(session):
+    for lease in entries.others_leases(session) if is_held else ():
         leases.end(lease, LeaseState.RETURNED, now)
     return proceed(request, session, stage)
 
@@ -97,24 +99,24 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     """Lead a known person through consent and qualification to their work."""
     if session.posting.worker_id:
         return notice_pages.compensation(request, session)
-    done = Submission.objects.filter(lease__session=session).order_by("-id").first()
-    if done:
+    standing = arrival.standing_of(session)
+    if standing.has_handed_in:
+        done = Submission.objects.filter(lease__session=session).latest("id")
         return notice_pages.handed_in(request, session, done)
     if session.posting.state in DECIDED:
         return notice_pages.decided(request, session)
-    text = current_text(stage.collection, "consent")
-    answered = Consent.objects.filter(worker=session.worker, text=text).first()
-    if answered is None:
+    if standing.agreed is None:
         return _ask_consent(request, session, stage)
-    if not answered.agreed:
+    if not standing.agreed:
         eligibility.close_for_now(session.worker, stage)
         return notice_pages.declined(request)
     table = parameters_of(stage.collection).stages()[stage.name]
     if not may_take(session.worker, stage, table):
         return notice_pages.not_qualified(request, stage)
-    if not is_open(stage) and not session.leases.filter(state=LeaseState.LIVE).exists():
+    if not is_open(stage) and not standing.works_here:
         return notice_pages.closed(request, stage)
-    reconcile.free_returned(session, stage, timezone.now())
+    if standing.works_elsewhere:
+        reconcile.free_returned(session, stage, timezone.now())
     try:
         lease = leases.claim(session, stage, timezone.now())
     except ReserveFailed:
@@ -134,9 +136,7 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
 def _look_again(session: Session, stage: Stage) -> None:
     """Ask for a look at what is left for whoever has just taken work; the next round looks too."""
     who = (session.worker_id, stage.collection_id)
-    try:
-        look_at_worker.apply_async(who, expires=settings.POLL_SECONDS, retry=False)
-    except OperationalError:
+    if not send_from_page(look_at_worker, who, settings.POLL_SECONDS):
         # Without a queue rows say that there may be something to do.
         due_work.wake(stage.collection_id)
 

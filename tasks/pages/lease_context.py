@@ -1,16 +1,19 @@
 """A worker's stay as a request meets it: the lease and the rows around it, in one statement."""
 
-import json
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from json import dumps
 from typing import Any
 
 from collector.models import Collection, CollectionText, Stage
+from collector.protocols.creation import StoredParameters, parameters_text
+from common.committed_cache import kept_once_committed
 from common.prepared_sql import JoinedQuery, Table
 from tasks.crowd import marketplace
 from tasks.models import Lease, LeaseState, Posting, Session, Unit, Worker
 from tasks.pages.entry import Entry
 
+UNIT = Lease._meta.get_field("unit")
 LEASE_TABLES = (
     Table(
         "lease",
@@ -96,10 +99,24 @@ def resume(entry: Entry) -> LeaseContext | None:
 
 
 def context_of(lease: Lease) -> LeaseContext:
-    """Return a lease that was claimed just now as its page needs it."""
-    found = _context(LEASE_WITH_DRAFT_QUERY.first("lease.id = %(lease)s", lease=lease.pk))
-    assert found is not None
-    return found
+    """Return a lease that was claimed just now as its page needs it.
+
+    One that was made then has the rows around it already; one that was there before has not.
+    """
+    if not UNIT.is_cached(lease):
+        found = _context(LEASE_WITH_DRAFT_QUERY.first("lease.id = %(lease)s", lease=lease.pk))
+        assert found is not None
+        return found
+    lease.worker, stage = lease.session.worker, lease.unit.stage
+    words = words_of(lease.instructions_id)
+    setting = StageContext(stage, words, parameters_text(stage.collection))
+    return LeaseContext(lease, dumps(lease.draft), setting)
+
+
+@kept_once_committed(64)
+def words_of(text_id: int) -> CollectionText:
+    """Return one version of words that workers read; it never changes."""
+    return CollectionText.objects.get(pk=text_id)
 
 
 def held_lease(lease_id: int, worker_id: str) -> Lease | None:
@@ -120,7 +137,7 @@ def stage_context_of(stage_id: int, words_id: int) -> StageContext:
     )
     assert row is not None
     stage, collection, words, parameters = row
-    return StageContext(_stage(stage, collection, parameters), words, parameters)
+    return StageContext(with_parameters(stage, collection, parameters), words, parameters)
 
 
 def _context(row: list[Any] | None) -> LeaseContext | None:
@@ -135,18 +152,18 @@ def _joined(rows: list[Any], parameters: str) -> Lease:
     lease, worker, unit, session, posting, stage, collection = rows
     lease.worker, lease.unit, lease.session = worker, unit, session
     session.posting = posting
-    unit.stage = posting.stage = _stage(stage, collection, parameters)
+    unit.stage = posting.stage = with_parameters(stage, collection, parameters)
     return lease  # type: ignore[no-any-return]
 
 
-def _stage(stage: Stage, collection: Collection, parameters: str) -> Stage:
+def with_parameters(stage: Stage, collection: Collection, parameters: str) -> Stage:
+    """Return the stage with its collection, whose parameters are given as JSON text."""
     collection.parameters = _parsed(parameters)
     stage.collection = collection
     return stage
 
 
 @lru_cache(maxsize=64)
-def _parsed(parameters: str) -> dict[str, Any]:
-    """Return a collection's parameters, kept by their content; never changed."""
-    parsed: dict[str, Any] = json.loads(parameters)
-    return parsed
+def _parsed(parameters: str) -> StoredParameters:
+    """Return a collection's parameters, kept by their content."""
+    return StoredParameters(parameters)

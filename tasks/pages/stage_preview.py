@@ -32,7 +32,8 @@ BEFORE, WORK = "before", "work"
 # After every unit that there is.
 LAST = 2**31 - 1
 NOBODY = "preview"
-NOBODYS_QUESTION = "Here stands a question that another worker has asked."
+# The mark at its end keeps its full stop there in a corpus that runs to the left.
+NOBODYS_QUESTION = "Here stands a question that another worker has asked.\u200e"
 
 
 @dataclass(frozen=True)

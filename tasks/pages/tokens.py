@@ -4,11 +4,10 @@ from datetime import datetime, timedelta
 
 from django.core import signing
 from django.db.models import Q
-from rest_framework.authentication import BaseAuthentication
+from django.http import HttpRequest
 from rest_framework.exceptions import AuthenticationFailed
-from rest_framework.request import Request
 
-from tasks.models import Lease, Session, Worker
+from tasks.models import Lease, Session
 from tasks.pages.lease_context import held_lease
 
 LEASE_SALT = "collector.lease"
@@ -37,24 +36,20 @@ def session_of(token: str, now: datetime) -> Session | None:
     return Session.objects.filter(still, pk=pk, worker_id=worker_id).first()
 
 
-class LeaseToken(BaseAuthentication):
-    """Authenticates `Authorization: Bearer <token>`; request.auth is the lease."""
+def bearers_lease(request: HttpRequest) -> Lease:
+    """Return the lease of `Authorization: Bearer <token>`, with the rows around it.
 
-    def authenticate(self, request: Request) -> tuple[Worker, Lease] | None:
-        """Return worker and lease; raises AuthenticationFailed for anything but a good token."""
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        try:
-            if scheme != "Bearer":
-                raise signing.BadSignature
-            pk, worker_id = signing.loads(token, salt=LEASE_SALT, max_age=LONGEST_STAY)
-        except (signing.BadSignature, ValueError, TypeError):
-            raise AuthenticationFailed(GONE) from None
-        lease = held_lease(pk, worker_id)
-        # Whoever was forgotten has no address left to hand anything back to.
-        if lease is None or not lease.session.submit_url:
-            raise AuthenticationFailed(GONE)
-        return lease.worker, lease
-
-    def authenticate_header(self, request: Request) -> str:
-        """Return the scheme, so that a refusal is answered with 401."""
-        return "Bearer"
+    Raises AuthenticationFailed for anything but a good token.
+    """
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    try:
+        if scheme != "Bearer":
+            raise signing.BadSignature
+        pk, worker_id = signing.loads(token, salt=LEASE_SALT, max_age=LONGEST_STAY)
+    except (signing.BadSignature, ValueError, TypeError):
+        raise AuthenticationFailed(GONE) from None
+    lease = held_lease(pk, worker_id)
+    # Whoever was forgotten has no address left to hand anything back to.
+    if lease is None or not lease.session.submit_url:
+        raise AuthenticationFailed(GONE)
+    return lease

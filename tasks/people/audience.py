@@ -1,6 +1,9 @@
 """Who sees a collection's HITs and who may take them, counted by the marketplace's own lists."""
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -12,6 +15,7 @@ from tasks.crowd import groups, marketplace
 from tasks.crowd.requester_api import MarketplaceError, asked_once
 from tasks.models import Eligibility, Grant, GrantState, Identity
 from tasks.people import qualifications
+from tasks.people.hits_up import HitsUp, hits_up, may_differ
 
 
 @dataclass(frozen=True)
@@ -19,14 +23,15 @@ class StageAudience:
     """Who sees one stage at present, and who of them may take its HITs at once.
 
     `tests` are the titles of the qualifications of which one opens it: () where it is open, or a
-    test itself (`is_test`). `n_see` is None where nobody can be counted; `let_in` and `passed` may
-    take it, without a test and by it.
+    test itself (`is_test`). `n_see` is None where nobody can be counted, as where it is
+    `for_everybody`; `let_in` and `passed` may take it, let in whatever the test says and by it.
     """
 
     title: str
     is_test: bool
     tests: tuple[str, ...]
     n_see: int | None
+    for_everybody: bool
     let_in: int
     passed: int
 
@@ -45,7 +50,7 @@ class Audience:
     groups: names of which one is enough, () for everybody. n_see: how many people that are; None
     for everybody, and where nobody could be counted. unknown: those of the groups that the
     marketplace does not have. outside: how many were let in who are in none of the groups. known:
-    every group there is to choose from.
+    every group there is to choose from. up: the HITs that wait; None where nobody could be asked.
     """
 
     groups: tuple[str, ...]
@@ -55,10 +60,21 @@ class Audience:
     outside: int = 0
     problem: str = ""
     known: tuple[str, ...] = ()
+    up: tuple[HitsUp, ...] | None = ()
+
+    @property
+    def is_changed(self) -> bool:
+        """Return whether HITs that are up were posted for others than are chosen now."""
+        return any(set(each.groups) != set(self.groups) for each in self.up or ())
 
     def sentences(self) -> list[str]:
         """Return who can see what, for people to read."""
         told = [self._seen_by(), self.problem]
+        if self.is_changed:
+            told.append(
+                "HITs stay as they were posted. To have all of them shown as those to come: pause "
+                "the collection, wait until none of these is up, and resume it."
+            )
         if self.unknown:
             named = " and ".join(self.unknown)
             told.append(f"The marketplace has no group {named}: no HIT goes up until it has.")
@@ -70,6 +86,8 @@ class Audience:
         return [each for each in told if each]
 
     def _seen_by(self) -> str:
+        if self.is_changed or self.up is None:
+            return self._by_posting()
         named = " and ".join(self.groups)
         gates = [stage for stage in self.stages if stage.tests]
         alike = len({(stage.let_in, stage.passed, stage.must_pass) for stage in gates}) == 1
@@ -81,10 +99,24 @@ class Audience:
         )
         return f"Seen by {who}{counts}. Nobody else sees these HITs."
 
+    def _by_posting(self) -> str:
+        numbers: Counter[tuple[str, ...]] = Counter()
+        for each in self.up or ():
+            numbers[each.groups] += each.number
+        told = [
+            f"{number:,} {'HIT that is' if number == 1 else 'HITs that are'} up: {_whom(names)}."
+            for names, number in numbers.items()
+        ]
+        return " ".join([*told, f"HITs posted from now on: {_whom(self.groups)}."])
+
 
 def place() -> str:
     """Return where the workers come from, for people to read."""
     return f"the marketplace at {settings.MTURK_ENDPOINT_URL}"
+
+
+def _whom(names: tuple[str, ...]) -> str:
+    return f"members of {' or '.join(names)} only" if names else f"everybody on {place()}"
 
 
 def _people(number: int) -> str:
@@ -98,7 +130,7 @@ def _counts(stage: StageAudience, n_gates: int) -> str:
     """
     named = " or ".join(f"“{title}”" for title in stage.tests)
     test = named if n_gates == 1 else "a stage's test"
-    told = f"; {stage.let_in:,} of them let in without a test" if stage.let_in else ""
+    told = f"; {stage.let_in:,} of them let in without passing" if stage.let_in else ""
     told += f"; {stage.passed:,} passed {test}" if stage.passed else ""
     if stage.must_pass is None:
         others = "everybody else" if stage.let_in or stage.passed else "everybody"
@@ -115,22 +147,35 @@ def audience_of(collection: Collection) -> Audience:
     try:
         with asked_once():
             found = groups.listed()
-            chosen = [group for group in found if group.name in names]
-            people = {person for group in chosen for person in groups.members(group)}
-            people -= groups.blocked() if people else set()
+            up = tuple(hits_up(collection))
+            wanted = {*names, *(name for each in up for name in each.groups)}
+            members = {group.name: groups.members(group) for group in found if group.name in wanted}
+            blocked = groups.blocked() if any(members.values()) else set()
     except MarketplaceError as error:
-        return Audience(names, _stages(collection, None), problem=_why(error))
+        asked = None if may_differ(collection) else ()
+        all_see = asked is not None and not names
+        stages = _stages(collection, lambda stage: (None, all_see))
+        return Audience(names, stages, problem=_why(error), up=asked)
+
+    def people_of(wanted: Iterable[str]) -> set[str]:
+        return {one for name in wanted for one in members.get(name, ())} - blocked
+
+    def who_sees(stage: Stage) -> tuple[set[str] | None, bool]:
+        asked = {each.groups for each in up if each.stage == stage.name} or {names}
+        return (None, True) if () in asked else (people_of(chain(*asked)), False)
+
+    people = people_of(names)
     known = tuple(group.name for group in found)
+    shown = Audience(names, _stages(collection, who_sees), known=known, up=up)
     if not names:
-        return Audience(names, _stages(collection, None), known=known)
-    let_in = qualifications.untested(collection).filter(state=GrantState.GRANTED)
-    return Audience(
-        names,
-        _stages(collection, people),
+        return shown
+    let_in = qualifications.trusted_grants(collection).filter(state=GrantState.GRANTED)
+    return replace(
+        shown,
         n_see=len(people),
         unknown=tuple(name for name in names if name not in known),
-        outside=len(_holders(let_in) - people),
-        known=known,
+        # Of HITs for others than are chosen they may see some.
+        outside=0 if shown.is_changed else len(_holders(let_in) - people),
     )
 
 
@@ -140,12 +185,16 @@ def _why(error: MarketplaceError) -> str:
     return "The marketplace does not answer: nobody can be counted now."
 
 
-def _stages(collection: Collection, people: set[str] | None) -> tuple[StageAudience, ...]:
+def _stages(
+    collection: Collection, who_sees: Callable[[Stage], tuple[set[str] | None, bool]]
+) -> tuple[StageAudience, ...]:
     tables = parameters_of(collection).stages()
-    return tuple(_stage(stage, tables, people) for stage in collection.stages.all())
+    return tuple(_stage(stage, tables, *who_sees(stage)) for stage in collection.stages.all())
 
 
-def _stage(stage: Stage, tables: dict[str, StageTable], people: set[str] | None) -> StageAudience:
+def _stage(
+    stage: Stage, tables: dict[str, StageTable], people: set[str] | None, for_everybody: bool
+) -> StageAudience:
     table = tables[stage.name]
     opened_by = [table.requires] if table.requires else qualifications.roles_required(table)
     grants = Grant.objects.filter(
@@ -156,8 +205,7 @@ def _stage(stage: Stage, tables: dict[str, StageTable], people: set[str] | None)
     closed = Eligibility.objects.filter(stage=stage, is_closed=True).values("worker")
     gone = _persons(Identity.objects.filter(worker__in=closed))
     let_in, passed = (
-        _holders(grants.filter(submitted_at__isnull=is_let_in)) - gone
-        for is_let_in in (True, False)
+        _holders(grants.filter(is_let_in=is_let_in)) - gone for is_let_in in (True, False)
     )
     if people is not None:
         let_in, passed = let_in & people, passed & people
@@ -166,6 +214,7 @@ def _stage(stage: Stage, tables: dict[str, StageTable], people: set[str] | None)
         is_test=table.qualifies,
         tests=tuple(tables[name].title for name in opened_by),
         n_see=None if people is None else len(people - gone),
+        for_everybody=for_everybody,
         let_in=len(let_in - passed),
         passed=len(passed),
     )

@@ -51,7 +51,7 @@ def update_eligibility(collection: Collection, stages: Sequence[Stage]) -> int:
     if not stages or _looked_at.get(collection.pk) == (counters, blocks):
         return 0
     came = Session.objects.filter(posting__stage__collection=collection).values("worker")
-    let_in = qualifications.untested(collection).values("worker")
+    let_in = qualifications.trusted_grants(collection).values("worker")
     people = Worker.objects.filter(Q(pk__in=came) | Q(pk__in=let_in))
     workers = people.filter(identity__isnull=False)
     with_places = [stage for stage in stages if counters[stage.pk][0]]

@@ -10,6 +10,7 @@ from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import DialogTable
+from common.prepared_sql import PreparedQuery
 from tasks.crowd import marketplace
 from tasks.kinds.registry import kind_of
 from tasks.models import (
@@ -19,6 +20,22 @@ from tasks.models import (
     StageQualificationTypes,
     Submission,
     Worker,
+)
+
+GRANTED = PreparedQuery(
+    lambda worker, collection, stage: (
+        Grant.objects.filter(
+            worker=worker,
+            state=GrantState.GRANTED,
+            qualification__stage__collection=collection,
+            qualification__stage__name=stage,
+        )
+        .order_by()
+        .values_list("pk")
+    ),
+    worker=str,
+    collection=int,
+    stage=str,
 )
 
 
@@ -40,6 +57,7 @@ def record_attempt(submission: Submission) -> None:
         ).update(
             state=GrantState.SUBMITTED,
             submitted_at=submission.received_at,
+            is_let_in=False,
             note="",
             decided_by="",
             decided_at=None,
@@ -52,14 +70,8 @@ def record_attempt(submission: Submission) -> None:
 
 def is_qualified(worker: Worker, collection: Collection, required: str) -> bool:
     """Return whether the worker holds the qualification of the stage named `required`."""
-    return (
-        not required
-        or Grant.objects.filter(
-            worker=worker,
-            state=GrantState.GRANTED,
-            qualification__stage__collection=collection,
-            qualification__stage__name=required,
-        ).exists()
+    return not required or bool(
+        GRANTED.rows(worker=worker.pk, collection=collection.pk, stage=required)
     )
 
 
@@ -70,11 +82,9 @@ def has_passed(worker: Worker, stage: Stage) -> bool:
     ).exists()
 
 
-def untested(collection: Collection) -> QuerySet[Grant]:
-    """Return the grants to people who were let in without a test, taken back ones too."""
-    return Grant.objects.filter(
-        qualification__stage__collection=collection, submitted_at__isnull=True
-    )
+def trusted_grants(collection: Collection) -> QuerySet[Grant]:
+    """Return the grants to people who were let in whatever the test says, taken back ones too."""
+    return Grant.objects.filter(qualification__stage__collection=collection, is_let_in=True)
 
 
 def roles_of(worker: Worker, collection: Collection, table: DialogTable) -> tuple[bool, bool]:
@@ -103,13 +113,19 @@ def roles_required(table: StageTable) -> tuple[str, ...]:
     return tuple(filter(None, kind_of(table).role_qualifications(table)))
 
 
-def decide(grant: Grant, *, granted: bool, note: str, by: str, now: datetime) -> None:
-    """Grant or decline; may be decided again, and the newest decision holds."""
+def decide(
+    grant: Grant, *, granted: bool, note: str, by: str, now: datetime, is_let_in: bool = False
+) -> None:
+    """Grant or decline by the test; may be decided again, and the newest decision holds.
+
+    is_let_in: whatever the test says.
+    """
     Grant.objects.filter(pk=grant.pk).update(
         state=GrantState.GRANTED if granted else GrantState.DECLINED,
         note=note,
         decided_by=by,
         decided_at=now,
+        is_let_in=is_let_in,
     )
 
 
@@ -188,7 +204,7 @@ def external_id(stage: Stage) -> str:
             stage,
             words=f"Passed: {table.title}",
             description=f"{stage.collection.requester_name} grants it after reading what you hand "
-            "in to that HIT. There is no need to ask for it.",
+            "in to that HIT, or to people they trust. There is no need to ask for it.",
         )
         Qualification.objects.filter(pk=qualification.pk).update(external_id=found)
         return found

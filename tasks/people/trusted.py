@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Case, Value, When
 
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
@@ -16,6 +17,9 @@ from tasks.people.identity import worker_known_as
 
 NO_QUALIFICATION = "This collection has no qualification: everybody may take its work."
 LONGEST_LIST = 500
+# What a worker reads who is let in no longer.
+MAY_TEST = "You may take the test."
+TESTED = "You are no longer let in without the test."
 
 
 def qualifying(collection: Collection, name: str = "") -> list[Stage]:
@@ -77,7 +81,7 @@ def let_in(
     """Grant the stages' qualifications to people without a test; returns how many people are new.
 
     Who and when is kept with each grant, and the marketplace is told in the next round. Whoever has
-    handed the test in already is approved with it.
+    handed the test in is let in like the others, whether it was read, declined or neither.
     """
     stages = list(stages)
     with transaction.atomic():
@@ -91,14 +95,15 @@ def let_in(
 
 def _let_in(stage: Stage, workers: list[Worker], by: str, now: datetime) -> list[Worker]:
     qualification, _ = Qualification.objects.get_or_create(stage=stage)
-    granted = {"state": GrantState.GRANTED, "decided_by": by, "decided_at": now}
+    granted = {"state": GrantState.GRANTED, "is_let_in": True, "decided_by": by}
+    granted |= {"decided_at": now, "note": ""}
     new = []
     for worker in workers:
         grant, made = Grant.objects.get_or_create(
             qualification=qualification, worker=worker, defaults=granted
         )
         others = Grant.objects.filter(pk=grant.pk).exclude(state=GrantState.GRANTED)
-        if made or others.update(**granted, note=""):
+        if made or others.update(**granted):
             new.append(worker)
     return new
 
@@ -106,14 +111,14 @@ def _let_in(stage: Stage, workers: list[Worker], by: str, now: datetime) -> list
 def take_back(collection: Collection, grants: Iterable[Grant], by: str, now: datetime) -> int:
     """Take back that people were let in; returns how many grants that was.
 
-    They may take the test like anybody then; what they hold they may finish.
+    They may take the test like anybody then, or are judged anew by the one they have handed in;
+    what they hold they may finish.
     """
-    rows = qualifications.untested(collection).filter(state=GrantState.GRANTED)
+    rows = qualifications.trusted_grants(collection).filter(state=GrantState.GRANTED)
     rows = rows.filter(pk__in=[grant.pk for grant in grants])
     found = list(rows.select_related("worker", "qualification__stage__collection"))
-    done = rows.update(
-        state=GrantState.DECLINED, note="You may take the test.", decided_by=by, decided_at=now
-    )
+    note = Case(When(submitted_at=None, then=Value(MAY_TEST)), default=Value(TESTED))
+    done = rows.update(state=GrantState.DECLINED, note=note, decided_by=by, decided_at=now)
     for grant in found:
         eligibility.record_eligibility([grant.worker], [grant.qualification.stage])
     due_work.wake(collection.pk)

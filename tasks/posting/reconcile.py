@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from collector.models import Collection, Stage
+from common.trace import assignment_digest, steps, traced
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
@@ -81,8 +82,12 @@ def _confirm_work(submission: Submission, posting: Posting, now: datetime) -> in
     """Confirm what is held, as the last step: whatever is cut off before is done again."""
     _take_back_reroute(submission, posting)
     empty_submissions.forget(submission.session, now)
-    confirmed = ReceiptState.CONFIRMED
-    return payments.change_state(submission, [ReceiptState.HELD], confirmed, confirmed_at=now)
+    confirmed, session = ReceiptState.CONFIRMED, submission.session
+    n = payments.change_state(submission, [ReceiptState.HELD], confirmed, confirmed_at=now)
+    if n:
+        with traced(lease=submission.lease_id, assignment=assignment_digest(session.session_id)):
+            steps.info("confirmed by the marketplace")
+    return n
 
 
 def _take_back_reroute(submission: Submission, posting: Posting) -> None:

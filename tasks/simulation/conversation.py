@@ -17,6 +17,26 @@ MOST_REFUSALS = 3
 WAITING, CHECKING, TALKING, DONE = "waiting", "checking", "talking", "done"
 
 
+def state_after(state: Mapping[str, Any], message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the state that a page shows after a message; None for one that changes nothing.
+
+    state: the one before. The whole state comes first, and then what each move has changed.
+    """
+    if message.get("type") == "state":
+        return dict(message["state"])
+    change = message.get("change")
+    if not change:
+        return None
+    dialog, turn = state["dialog"], change["turn"]
+    turns = [*dialog["turns"][: turn["number"]], turn]
+    return {
+        **state,
+        "now": change["now"],
+        "earned": change["earned"],
+        "dialog": {**dialog, **change["dialog"], "turns": turns},
+    }
+
+
 @dataclass
 class Conversation:
     """A worker at a dialog's page; it opens no socket itself, so that any driver will do.
@@ -63,22 +83,23 @@ class Conversation:
         """Return what a socket just opened is sent: who it is, and what was not answered."""
         self.cut = False
         self.counts["connections"] += 1
-        return [{"token": self.token}, *([self._pending] if self._pending else [])]
+        greeting = {"token": self.token, "again": bool(self.state)}
+        return [greeting, *([self._pending] if self._pending else [])]
 
     def hear(self, message: Mapping[str, Any]) -> list[Message]:
         """Return what is sent in reply; raises StuckError when the server refuses and refuses."""
         kind, self.pause_seconds = message.get("type"), 0.0
-        if kind == "state":
-            self.state = message["state"]
+        if state := state_after(self.state, message):
+            self.state = state
             self.listen(self.state)
-        elif kind == "taken":
+        if kind == "taken":
             self._settle(message)
         elif kind == "refused":
             if "wait" in message and self._pending:
                 self.pause_seconds = message["wait"]
                 return [self._pending]
             self._refused(message)
-        else:
+        elif not state:
             return []
         return self._act()
 

@@ -38,8 +38,12 @@ class Observer:
         """Return whether a worker first submits the page with nothing done, to see what it says."""
         return False
 
-    def submitted(self, page: Page, state: State, data: Data) -> None:
-        """Work was taken in."""
+    def submitted(
+        self, page: Page, state: State, data: Data, searched: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        """Work was taken in; searched: what a search box found, by query as "search",
+        and which of it was opened, by name as "article".
+        """
 
     def heard(self, page: Page, state: State, dialog: State) -> None:
         """The page of a live dialog was told where the dialog stands."""

@@ -22,6 +22,9 @@ class WorkPage:
     counts: Counter[str]
     _version: int = -1
     _found: set[str] = field(default_factory=set)
+    _answers: dict[str, dict[str, Mapping[str, Any]]] = field(
+        default_factory=lambda: {"search": {}, "article": {}}
+    )
 
     def read_instructions(self) -> None:
         """Close the instructions, which open by themselves once per version."""
@@ -39,7 +42,11 @@ class WorkPage:
             return self._search(item, title)
         status, found = self._post("article", {"item": item, "title": title})
         self.counts["articles opened"] += 1
-        return found if status == 200 else None
+        if status != 200:
+            return None
+        if title in self._found:
+            self._answers["article"][title] = found
+        return found
 
     def _search(self, item: str, query: str) -> Mapping[str, Any] | None:
         status, found = self._post("search", {"item": item, "query": query})
@@ -48,6 +55,7 @@ class WorkPage:
             message = str(found.get("message", status))
             self.browser.observer.could_not_search(self.state, message)
             return None
+        self._answers["search"][query] = found
         self._found |= {f"{hit['document']}#{hit['paragraph']}" for hit in found["results"]}
         return found
 
@@ -95,7 +103,7 @@ class WorkPage:
             return None, [problem["message"] for problem in found["problems"]]
         if status != 200:
             raise StuckError(f"The work was not taken in: {found.get('message', status)}")
-        self.browser.observer.submitted(self.page, self.state, data)
+        self.browser.observer.submitted(self.page, self.state, data, self._answers)
         return Form(found["form"]["action"], "post", dict(found["form"]["fields"])), []
 
     def _post(self, name: str, body: Any) -> tuple[int, dict[str, Any]]:

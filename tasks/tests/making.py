@@ -124,8 +124,9 @@ def make_collection(
     collection.state = "collecting"
     collection.save()
     collection.stages.update(state="open")
+    parameters = get_protocol("iirc").resolved(collection.parameters)
     for stage in collection.stages.all():
-        units.bundle(stage, get_protocol("iirc").resolved(collection.parameters))
+        units.bundle(stage, parameters)
     return collection
 
 

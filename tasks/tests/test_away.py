@@ -8,8 +8,8 @@ from django.test import Client
 from common.outages import OncePerOutage
 from common.tests.services_away import take_databases_away
 from tasks.models import Lease, Session
-from tasks.pages import entry
-from tasks.pages.tokens import LeaseToken, lease_token, session_token
+from tasks.pages import entry, page_api
+from tasks.pages.tokens import lease_token, session_token
 
 FORM = "application/x-www-form-urlencoded"
 BEARER = {"Authorization": f"Bearer {lease_token(Lease(pk=1, worker_id='W'))}"}
@@ -27,7 +27,7 @@ def test_a_page_that_is_opened_opens_itself_again(visitor: Client) -> None:
         visitor.cookies.load({"collector_session": "x" * 32})
         page = visitor.get(path)
         assert (page.status_code, "Back in a moment" in page.text) == (503, True), path
-        assert int(page["Refresh"]) == int(page["Retry-After"]) <= 15
+        assert int(page["Refresh"]) == int(page["Retry-After"]) <= 5
         assert "no-store" in page["Cache-Control"]
 
 
@@ -58,7 +58,7 @@ def test_a_fault_of_ours_is_no_outage(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*given: object) -> None:
         raise RuntimeError("a mistake of ours")
 
-    monkeypatch.setattr(LeaseToken, "authenticate", fail)
+    monkeypatch.setattr(page_api, "bearers_lease", fail)
     answer = Client(HTTP_HOST="localhost", raise_request_exception=False).post("/hit/draft")
     assert (answer.status_code, "Something broke" in answer.text) == (500, True)
 

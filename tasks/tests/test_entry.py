@@ -248,6 +248,8 @@ def test_whoever_is_declined_reads_why_with_what_they_sent(client, collection, s
     assert "Ask about the links." in page
     decide(grant, granted=True, note="", **said)
     assert "You have passed" in client.get(address).content.decode()
+    decide(grant, granted=True, note="", is_let_in=True, **said)
+    assert "You have been let in" in client.get(address).content.decode()
 
 
 @pytest.mark.parametrize("token", ["", "forged", "WzEsIndhIl0:x:y"])

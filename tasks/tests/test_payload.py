@@ -55,5 +55,18 @@ def test_junk_instead_of_json_is_refused_and_the_draft_stays(client, collection,
     assert Lease.objects.get().draft == {"data": {}}
 
 
+def test_a_call_is_json_by_post_and_says_so(client, collection, soon):
+    _, state = at_work(client, collection, soon)
+    address, bearer = state["urls"]["draft"], {"Authorization": f"Bearer {state['token']}"}
+    read = client.get(address, headers=bearer)
+    assert (read.status_code, read["Allow"]) == (405, "POST")
+    form = client.post(address, {"version": "0"}, headers=bearer)
+    assert form.status_code == 415
+    assert "multipart/form-data" in form.json()["detail"]
+    nobody = client.post(address, {"version": 0}, content_type="application/json")
+    assert (nobody.status_code, nobody["WWW-Authenticate"]) == (401, "Bearer")
+    assert client.post(address, content_type="application/json", headers=bearer).status_code == 400
+
+
 def test_an_address_of_sent_work_that_no_row_can_have_leads_nowhere(client, db):
     assert client.get("/hit/sent/a%00b/").status_code == 404

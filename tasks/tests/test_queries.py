@@ -8,7 +8,7 @@ from collector.protocols.loading import get_protocol
 from common.tests.row_paths import watch_writes
 from tasks.kinds import voting, writing
 from tasks.models import Answer, Lease, Question
-from tasks.pages import work_page
+from tasks.pages import lease_context, work_page
 from tasks.tests.making import (
     NOW,
     consent,
@@ -47,7 +47,8 @@ def statements(captured):
 
 def forget():
     """Forget what a process keeps, as when another one answers."""
-    for kept in (work_page._items, writing.seeds_of, voting._written, _article_id, _page):
+    everything = (work_page._items, writing.seeds_of, voting._written, lease_context.words_of)
+    for kept in (*everything, _article_id, _page):
         kept.clear()
 
 
@@ -78,13 +79,20 @@ def answers_for(state):
     }
 
 
-def test_accepting_a_hit_takes_twenty_five(client, collection, soon):
-    worker = make_worker("AADA", qualified=(stage_of(collection, "question_qualification"),))
-    consent(worker, collection)
-    posting = make_posting(stage_of(collection, "question"))
-    with CaptureQueriesContext(connection) as captured:
-        state_of(open_page(client, posting, "AADA", soon))
-    assert len(statements(captured)) == 25
+def test_entering_a_hit_takes_eighteen_and_one_more_for_words_that_a_process_has_not_seen(
+    client, collection, soon
+):
+    forget()
+    for person, number in (("AADA", 19), ("ABEN", 18)):
+        worker = make_worker(person, qualified=(stage_of(collection, "question_qualification"),))
+        consent(worker, collection)
+        posting = make_posting(stage_of(collection, "question"))
+        with CaptureQueriesContext(connection) as captured:
+            state = state_of(open_page(client, posting, person, soon))
+        assert len(statements(captured)) == number
+        again = state_of(open_page(client, posting, person, soon))
+        ours = {"server_now", "token"}
+        assert {**state, **dict.fromkeys(ours)} == {**again, **dict.fromkeys(ours)}
 
 
 def test_a_reload_takes_one_and_a_process_that_has_not_seen_the_items_three(

@@ -27,6 +27,9 @@ def test_it_begins_a_little_before_what_was_looked_for() -> None:
     [
         ("The lamp and the lamps, a clamp.", "lamp", ["lamp", "lamp"]),
         ("يقع الميناء القديم", "الميناء", ["الميناء"]),
+        ("وصل إلى المَدِينَةِ القديمة", "المدينه", ["المَدِينَةِ"]),
+        ("وفيه بيت في برلين", "في", ["في"]),
+        ("Le café est là.", "cafe", ["café"]),
         ("三省堂書店は古い。", "書店", ["書店"]),
         ("A 𝒜 lamp.", "lamp", ["lamp"]),
         ("Nothing here.", "lamp", []),

@@ -22,12 +22,19 @@ REQUESTS = {
 
 
 def clean(
-    raw: object, paragraphs: Sequence[Mapping[str, Any]], *, form: str, most_words: int
+    raw: object,
+    paragraphs: Sequence[Mapping[str, Any]],
+    *,
+    form: str,
+    most_words: int,
+    whole_words: bool = False,
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return {"type", "spans"} and what is wrong; nothing answered yet is the type None.
 
     paragraphs: each with "document", "text" and "tokens" (start, end, whether it is a word). A
-    span begins and ends where a token does. form: a name of FORMS.
+    span begins and ends where a token does, with `whole_words` where a word does: that is not
+    asked where official answers, which cut words now and then, are given again. form: a name of
+    FORMS.
     """
     entry = raw if isinstance(raw, dict) else {}
     kind, problems = choice.clean(
@@ -39,7 +46,11 @@ def clean(
         marked, found = spans.clean(entry.get("spans"), texts.get, field="answer", most=1)
         tokens = {paragraph["document"]: paragraph["tokens"] for paragraph in paragraphs}
         for span in marked:
-            found += spans.unfit([span], tokens[span["document"]], most_words, field="answer")
+            here = tokens[span["document"]]
+            wrong = spans.unfit([span], here, most_words, field="answer")
+            if whole_words and not wrong:
+                wrong = spans.partial(span, texts[span["document"]], here, field="answer")
+            found += wrong
         problems += found
         kind = kind if marked else None
     return {"type": kind, "spans": marked}, problems

@@ -36,6 +36,11 @@ _NOTHING: dict[str, Any] = {
 }
 
 
+def is_inside_word(text: str, at: int) -> bool:
+    """Return whether a mark that begins or ends at this place cuts through a word."""
+    return _INSIDE.fullmatch(text[max(0, at - 1) : at + 1]) is not None
+
+
 def clean(
     raw: object, text_of: TextOf, *, most: int, most_words: int
 ) -> tuple[list[dict[str, Any]], list[Problem]]:
@@ -73,7 +78,7 @@ def _piece(
     if not found:
         return None, problems
     start, end, words = found[0]["start"], found[0]["end"], found[0]["text"]
-    if any(_INSIDE.fullmatch(passage[max(0, at - 1) : at + 1]) for at in (start, end)):
+    if any(is_inside_word(passage, at) for at in (start, end)):
         problems.append(Problem(CUT, field=FIELD))
     n_words = len(WORD.findall(words))
     if n_words > most_words:

@@ -66,14 +66,22 @@ def _written(entry: dict[str, Any], item: Item, checks: SpanChecks) -> Cleaned:
     words, problems = text.clean(entry.get("text"), most_characters=checks.max_question_characters)
     given = {"type": "span", "spans": entry.get("spans")}
     answer, found = brief.clean(
-        given, item["paragraphs"], form=item["form"], most_words=checks.max_answer_words
+        given,
+        item["paragraphs"],
+        form=item["form"],
+        most_words=checks.max_answer_words,
+        whole_words=True,
     )
     return {"text": words, "type": item["type"], "spans": answer["spans"]}, problems + found
 
 
 def _answered(entry: dict[str, Any], item: Item, checks: SpanChecks) -> Cleaned:
     answer, problems = brief.clean(
-        entry, item["paragraphs"], form=item["form"], most_words=checks.max_answer_words
+        entry,
+        item["paragraphs"],
+        form=item["form"],
+        most_words=checks.max_answer_words,
+        whole_words=True,
     )
     reason = ""
     if answer["type"] == "bad":

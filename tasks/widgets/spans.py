@@ -1,11 +1,21 @@
 """Spans marked in documents, by start and end in code points, half-open."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tasks.widgets.problems import Problem
 
 MAIN = "main"
+Token = tuple[int, int, bool]
+"""start and end in code points; whether it is a word."""
+
+# What tokenizers part from the word before it; without n't that is still a word.
+_NOT = re.compile("n['’]t", re.IGNORECASE)
+_TAIL = re.compile(r"['’]\w+|n['’]t", re.IGNORECASE)
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_OPENING = {closing: opening for opening, closing in _CLOSING.items()}
+_PART = "A mark holds part of a word or half a pair of brackets: mark whole words."
 
 
 def clean(
@@ -89,3 +99,56 @@ def unfit(
             sentence = f"The passage has {n_words} words: mark {most} or fewer."
             return [Problem(sentence, field=field)]
     return []
+
+
+def whole(text: str, tokens: Sequence[Token], first: int, last: int) -> tuple[int, int] | None:
+    """Return the first and the last of the tokens that are marked with tokens `first` to `last`.
+
+    They begin with no tail of a word ('s, n't), hold all of don't, and neither begin nor end with
+    a bracket whose other half is outside. None where nothing is left. The page does the same, in
+    hits/text/whole_words.js.
+    """
+    while first <= last:
+        inside = text[tokens[first][0] : tokens[last][1]]
+        if _is_half(text[slice(*tokens[first][:2])], inside, _OPENING, _CLOSING):
+            first += 1
+        elif _is_half(text[slice(*tokens[last][:2])], inside, _CLOSING, _OPENING):
+            last -= 1
+        else:
+            break
+    else:
+        return None
+    while _goes_on(text, tokens, first, _TAIL):
+        first -= 1
+    while _goes_on(text, tokens, last + 1, _NOT):
+        last += 1
+    return first, last
+
+
+def _is_half(token: str, inside: str, never: Mapping[str, str], perhaps: Mapping[str, str]) -> bool:
+    """Return whether a bracket at an end of `inside` has its other half outside."""
+    return token in never or (
+        token in perhaps and inside.count(token) > inside.count(perhaps[token])
+    )
+
+
+def _goes_on(text: str, tokens: Sequence[Token], at: int, tail: re.Pattern[str]) -> bool:
+    """Return whether token `at` is such a tail of the word before it."""
+    if not 0 < at < len(tokens):
+        return False
+    _, end, is_word = tokens[at - 1]
+    start, stop, _ = tokens[at]
+    return is_word and end == start and tail.fullmatch(text, start, stop) is not None
+
+
+def partial(
+    marked: Mapping[str, Any], text: str, tokens: Sequence[Token], *, field: str = "spans"
+) -> list[Problem]:
+    """Return the problem of a span of whole tokens that are no whole words; see `whole`."""
+    inside = [
+        at
+        for at, (start, end, _) in enumerate(tokens)
+        if marked["start"] < end and start < marked["end"]
+    ]
+    kept = whole(text, tokens, inside[0], inside[-1])
+    return [] if kept == (inside[0], inside[-1]) else [Problem(_PART, field=field)]

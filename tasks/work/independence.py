@@ -28,9 +28,10 @@ def suitable_units(
     balances: whether those come first whose other people have shared the fewest units with the
     worker, so that where only a part is done by several, each pair of people has as much of it.
     """
-    held = Lease.objects.filter(worker=worker, state__in=HELD)
-    if qualifies and held.filter(unit__stage=stage).exists():
-        return
+    if qualifies:
+        held = Lease.objects.filter(worker=worker, state__in=HELD)
+        if held.filter(unit__stage=stage).exists():
+            return
     begun, others = _prepared(stage.kind)
     for pk, position in begun.rows(stage=stage.pk, worker=worker.pk):
         yield Unit(pk=pk, stage=stage, position=position)

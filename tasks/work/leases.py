@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from collector.models import Stage
+from collector.models import CollectionText, Stage
 from collector.protocols.creation import parameters_of
 from common.prepared_sql import PreparedQuery, change, insert, insert_all
 from tasks.kinds.registry import kind_of
@@ -40,6 +40,26 @@ UPDATE tasks_lease SET state = 'submitted', closed_at = %(now)s, reserved_cents 
 WHERE id = %(lease)s AND draft_version = %(version)s AND state = 'live'
     AND reserved_cents = %(reserved)s
 """
+TAKE = """
+UPDATE tasks_unit SET taken = taken + 1
+WHERE id = %(unit)s AND closed = FALSE AND taken < redundancy
+"""
+WORKER_LOCK = PreparedQuery(
+    lambda worker: (
+        Worker.objects.select_for_update(no_key=True).filter(pk=worker).values_list("pk")
+    ),
+    worker=str,
+)
+# The newest version of each is the last.
+TEXTS = PreparedQuery(
+    lambda collection, stage: (
+        CollectionText.objects.filter(collection=collection, name__in=[stage, "consent"])
+        .order_by("version")
+        .values_list("name", "pk")
+    ),
+    collection=int,
+    stage=str,
+)
 # What a worker had begun of a unit before, the newest first.
 BEGUN = PreparedQuery(
     lambda unit, worker: (
@@ -66,14 +86,16 @@ def claim(session: Session, stage: Stage, now: datetime) -> Lease | None:
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
     with transaction.atomic():
-        worker = Worker.objects.select_for_update(no_key=True).get(pk=session.worker_id)
+        WORKER_LOCK.rows(worker=session.worker_id)
         posting, here = lease_reserves.posting_and_open_leases(session)
         for lease in here:
             if lease.session_id == session.pk and lease.state == LeaseState.LIVE:
                 return lease
         promised = lease_reserves.mark_reserves(posting, here, parameters)
         balances = bool(table.redundancy.percent)
-        for unit in suitable_units(stage, worker, qualifies=table.qualifies, balances=balances):
+        for unit in suitable_units(
+            stage, session.worker, qualifies=table.qualifies, balances=balances
+        ):
             if take_slot(unit.pk):
                 own = lease_reserves.hold_reserves(session, posting, promised, unit.pk, parameters)
                 ends = now + timedelta(minutes=table.allotted_minutes)
@@ -85,12 +107,7 @@ def claim(session: Session, stage: Stage, now: datetime) -> Lease | None:
 
 def take_slot(unit_id: int) -> bool:
     """Take one free slot of the unit; returns False when another worker was first."""
-    return (
-        Unit.objects.filter(pk=unit_id, closed=False, taken__lt=F("redundancy")).update(
-            taken=F("taken") + 1
-        )
-        == 1
-    )
+    return change(TAKE, unit=unit_id) == 1
 
 
 def _hold(
@@ -100,9 +117,7 @@ def _hold(
     if session.signed_until:
         # One deadline: the marketplace's, where it has told us of one.
         ends = session.signed_until - LATE_WORK
-    names = [stage.name, "consent"]
-    newest_last = stage.collection.texts.filter(name__in=names).order_by("version")
-    texts = dict(newest_last.values_list("name", "pk"))
+    texts: dict[str, int] = dict(TEXTS.rows(collection=stage.collection_id, stage=stage.name))
     lease = Lease(
         unit=unit,
         worker_id=session.worker_id,

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from collector.models import Corpus, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.stage_tables import SearchAnswerTable
 from collector.retrieval.passages import search
+from collector.retrieval.terms import has_unparted, terms
 from tasks.kinds.kind import table_as
 from tasks.work.cited_passages import passages
 
@@ -16,7 +18,10 @@ SNIPPET_CHARACTERS = 220
 # How much of a snippet stands before the words that were looked for.
 LEAD = 60
 MOST_CHARACTERS = 1_000
-_WORD = re.compile(r"\w+")
+# With the points and accents on its letters.
+_WORD = re.compile(
+    r"\w(?:\w|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed])*"
+)
 
 
 def results_of(stage: Stage, query: str) -> list[dict[str, Any]]:
@@ -44,9 +49,7 @@ def snippet(text: str, query: str) -> dict[str, Any]:
 
     The piece begins a little before the first of these words, where a word begins.
     """
-    words = sorted({word.lower() for word in _WORD.findall(query)}, key=len, reverse=True)
-    looked_for = re.compile("|".join(map(re.escape, words)) or r"(?!)", re.IGNORECASE)
-    hits = [hit.span() for hit in looked_for.finditer(text) if _begins_a_word(text, *hit.span())]
+    hits = _hits(text, query)
     start = max(0, hits[0][0] - LEAD) if hits else 0
     start = _edge(text, start)
     end = min(len(text), start + SNIPPET_CHARACTERS)
@@ -58,9 +61,34 @@ def snippet(text: str, query: str) -> dict[str, Any]:
     }
 
 
+def _hits(text: str, query: str) -> list[tuple[int, int]]:
+    """Return where the query's words begin words of a text, alike by what passages are found by:
+
+    whatever accents, points and forms of letters they are written with there.
+    """
+    words = sorted({word.lower() for word in _WORD.findall(query)}, key=len, reverse=True)
+    looked_for = re.compile("|".join(map(re.escape, words)) or r"(?!)", re.IGNORECASE)
+    hits = [hit.span() for hit in looked_for.finditer(text) if _begins_a_word(text, *hit.span())]
+    if text.isascii():
+        return hits
+    wanted, begun = set(terms(query)), {start for start, _ in hits}
+    for word in _WORD.finditer(text):
+        if word[0].isascii() or word.start() in begun or has_unparted(word[0]):
+            continue
+        if not wanted.isdisjoint(_terms(word[0])):
+            hits.append(word.span())
+    return sorted(hits)
+
+
 def _begins_a_word(text: str, start: int, end: int) -> bool:
     """Return whether a match begins where a word does, or has a script that parts no words."""
-    return start == 0 or not text[start - 1].isalnum() or not text[start].isascii()
+    return start == 0 or not text[start - 1].isalnum() or has_unparted(text[start])
+
+
+@lru_cache(20_000)
+def _terms(word: str) -> tuple[str, ...]:
+    """Return a word's terms; most words of a text come again and again."""
+    return tuple(terms(word))
 
 
 def _edge(text: str, start: int) -> int:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Frame, expect
+from playwright.sync_api import Browser, Frame, Response, Route, expect
 
 from tests.browser import EVERY_TEST
 from tests.browser.answer_page import AnswerPage
@@ -14,6 +14,11 @@ from tests.serving import Instance
 
 pytestmark = EVERY_TEST
 TITLE = "Practice: five answers"
+# What the page that was left sends of its last change.
+SAVE = """async ([address, token, draft]) => (await fetch(address, {
+  method: "POST", body: JSON.stringify(draft), credentials: "omit",
+  headers: {"Content-Type": "application/json", Authorization: `Bearer ${token}`},
+})).status"""
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +69,44 @@ def test_another_question_begins_without_the_words_looked_for(grace: Person) -> 
     page.next()
     expect(frame.locator("[data-search-text]")).to_have_value("")
     expect(frame.locator(".found")).to_have_count(0)
+
+
+def test_work_that_a_reload_has_overtaken_leaves_the_hand_where_it_is(grace: Person) -> None:
+    asked: list[Route] = []
+
+    def hold_the_first(route: Route) -> None:
+        if asked or "draft" in route.request.post_data_json:
+            route.continue_()
+        else:
+            asked.append(route)
+
+    def is_saved_at_the_first(answer: Response) -> bool:
+        sent = answer.request.post_data_json if answer.url.endswith("/hit/draft") else {}
+        return "draft" in sent and sent["draft"]["ui"]["item"] == first["id"]
+
+    come_back(grace)
+    first, *others = grace.state()["items"]
+    # What the page saves of itself is behind it: another version would come between.
+    with grace.page.expect_response(is_saved_at_the_first):
+        grace.click("[data-slot='1'] button")
+        grace.click("[data-slot='0'] button")
+    grace.page.route("**/hit/draft", hold_the_first)
+    grace.page.reload()
+    frame = grace.ready()
+    page = AnswerPage(grace)
+    found = page.search("the")
+    state = grace.state()
+    second = {"item": others[0]["id"], "type": "bad", "reason": "It asks nothing."}
+    late = {"data": {"answers": [second]}, "ui": {"item": second["item"]}}
+    saving = {"version": state["draft_version"], "draft": late}
+    assert frame.evaluate(SAVE, [state["urls"]["draft"], state["token"], saving]) == 200
+    asked[0].continue_()
+    grace.expect_progress("1 of 5 answered")
+    expect(frame.locator("[data-panel-title]")).to_have_text("Answer 1")
+    expect(frame.locator("[data-search-text]:focus")).to_have_value("the")
+    expect(frame.locator("[data-search-count]")).to_have_text(found)
+    assert frame.locator(".found").count()
+    grace.page.unroute("**/hit/draft")
 
 
 def test_the_foot_stays_whatever_the_answer_is(grace: Person) -> None:

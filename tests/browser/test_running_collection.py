@@ -44,6 +44,19 @@ def move(instance: Instance) -> None:
     instance.start()
 
 
+def look_on_in_an_outage(rita: Page) -> None:
+    """Keep the collection's page open while the server is away for a moment."""
+    rita.clock.install()
+    rita.goto(f"{PAGE}/")
+    said = rita.get_by_text("The server does not answer: this is how it was.")
+    rita.route("**/now/", lambda route: route.fulfill(status=503))
+    rita.clock.run_for(6000)
+    expect(said).to_be_visible()
+    rita.unroute("**/now/")
+    rita.clock.run_for(6000)
+    expect(said).to_be_hidden()
+
+
 def raise_pay(rita: Page) -> None:
     """Change what a headline HIT pays: look at what it costs first, then save."""
     rita.goto(f"{PAGE}/")
@@ -80,6 +93,7 @@ def test_work_goes_on_while_the_collection_changes(
     frame.fill("#field-headline", "Ada: the first")
     ada.wait_until_saved()
     raise_pay(rita)
+    look_on_in_an_outage(rita)
     move(running)
     ada.page.goto(ada.at("hits/"))
     ada.page.get_by_role("link", name=WRITE).first.click()

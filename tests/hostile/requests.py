@@ -23,7 +23,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from marketplace.tests.boto import HOST
-from tasks.dialog.consumer import DialogConsumer
+from tasks.dialog.socket import serve_dialog
 from tasks.simulation.page_parser import parse_page
 from tasks.tests.making import entry_query
 from tests.hostile.rows import World, bodies_for, names_of_fields, token_of
@@ -318,7 +318,7 @@ class Knocking:
 async def _say_all(said: list[str]) -> None:
     headers = [(b"origin", b"http://localhost:8000")]
     scope = {"type": "websocket", "path": "/hit/socket", "headers": headers}
-    line = ApplicationCommunicator(DialogConsumer.as_asgi(), scope)
+    line = ApplicationCommunicator(serve_dialog, scope)
     await line.send_input({"type": "websocket.connect"})
     assert (await line.receive_output())["type"] == "websocket.accept"
     for words in said:

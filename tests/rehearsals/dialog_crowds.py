@@ -36,9 +36,10 @@ class Plan:
     """How a crowd comes and talks; times are seconds since the epoch.
 
     rate: arrivals a second from `begin` on, all at once for 0. every_seconds: between a partner's
-    message and one's own. until: when everybody closes the page, whatever is going on. questions:
-    after so many the student ends the dialog. keep: return every byte a student received, and what
-    a teacher received first.
+    message and one's own, on average. until: when everybody closes the page, whatever is going on.
+    questions: after so many the student ends the dialog. keep: return every byte a student
+    received, and what a teacher received first. cut_seconds: how often every other one's line is
+    cut, never for 0.
     """
 
     address: str
@@ -52,6 +53,7 @@ class Plan:
     seed: int = 0
     keep: bool = False
     protocol: str = ""
+    cut_seconds: float = 0.0
 
 
 @dataclass
@@ -69,6 +71,7 @@ class Attendance:
     taken: list[str] = field(default_factory=list)
     phase: str = ""
     error: str = ""
+    cuts: int = 0
     received: list[str] = field(default_factory=list)
 
 
@@ -101,13 +104,19 @@ class Crowd:
         for process in self.processes:
             process.send_signal(signal.SIGTERM)
 
+    def stop(self) -> None:
+        """End whatever still runs."""
+        for process in self.processes:
+            process_groups.end(process)
+
     def seen(self) -> list[dict[str, Any]]:
         """Return what everybody's page saw, once all have gone."""
         found = []
         for process in self.processes:
             assert process.stdout
             output = process.stdout.read()
-            assert process.wait(timeout=60) == 0, output
+            ended = process.wait(timeout=60)
+            assert ended == 0, f"{ended}: {output[-2000:]}"
             found += json.loads(output.splitlines()[-1])
         return found
 
@@ -130,6 +139,11 @@ class Person:
     def __init__(self, token: str, number: int, plan: Plan) -> None:
         self.plan, self.number = plan, number
         self.seen = Attendance()
+        # Nobody's line is cut at the same time as all others'.
+        self.is_cut_off = bool(plan.cut_seconds) and number % 2 == 1
+        self.was_cut_off = False
+        self.cut_at = plan.begin + random.Random(number).random() * plan.cut_seconds
+        self.pace = random.Random(f"{plan.seed}:{number}:pace")
         rng = random.Random(f"{plan.seed}:{number}")
         behaviour = behaviour_of(plan.behaviour, number)
         self.talk = Conversation(
@@ -156,7 +170,7 @@ class Person:
                     break
             except (OSError, InvalidHandshake, TimeoutError):
                 pass
-            if not self.talk.cut:
+            if not (self.talk.cut or self.was_cut_off):
                 await asyncio.sleep(PAUSE_SECONDS)
         self.seen.phase = self.talk.phase
         self.seen.taken = [move["id"] for move in self.talk.taken if move["type"] != "ready"]
@@ -165,21 +179,34 @@ class Person:
         return OVER.is_set() or (bool(self.plan.until) and time.time() > self.plan.until)
 
     async def _serve(self, line: ClientConnection) -> None:
+        self.was_cut_off = False
         await self._say(line, self.talk.greet())
         while not self.talk.is_over and not self._is_late():
             try:
                 heard = await asyncio.wait_for(line.recv(), 0.5)
             except TimeoutError:
+                if self._loses_line():
+                    # As a network does it, without a word.
+                    line.transport.abort()
+                    return
                 continue
             message = orjson.loads(heard)
-            self._note(message, heard)
             replies = self.talk.hear(message)
+            self._note(message, heard)
             await asyncio.sleep(self.talk.pause_seconds)
             if self.talk.phase == TALKING and replies:
-                await asyncio.sleep(self.plan.every_seconds)
+                await asyncio.sleep(thought(self.plan.every_seconds, self.pace))
             await self._say(line, replies)
             if self.talk.cut:
                 return
+
+    def _loses_line(self) -> bool:
+        if not self.is_cut_off or self.talk.phase != TALKING or time.time() < self.cut_at:
+            return False
+        self.cut_at = time.time() + self.plan.cut_seconds
+        self.seen.cuts += 1
+        self.was_cut_off = True
+        return True
 
     async def _say(self, line: ClientConnection, messages: list[dict[str, Any]]) -> None:
         dialog = self.talk.state.get("dialog") or {}
@@ -196,8 +223,9 @@ class Person:
             self.seen.received.append(heard if isinstance(heard, str) else heard.decode())
         if message.get("type") == "refused" and "id" not in message:
             self.seen.error = str(message.get("message"))
-        state = message.get("state") or {}
-        dialog = state.get("dialog")
+        state, dialog = self.talk.state, self.talk.state.get("dialog")
+        if not ("state" in message or message.get("change")):
+            return
         if not dialog or state["phase"] == WAITING:
             return
         self.seen.told.setdefault(str(dialog["id"]), now)
@@ -234,6 +262,14 @@ def speak(
         "continuation": rng.choice(("follow_up", "maybe", "dont")),
         "affirmation": "neither",
     }
+
+
+def thought(seconds: float, rng: random.Random) -> float:
+    """Return how long somebody thinks who does so for `seconds` on average.
+
+    Were it the same each time, those who came at once would speak at once for ever.
+    """
+    return seconds * rng.uniform(0.5, 1.5)
 
 
 def _key(dialog: Mapping[str, Any], number: int, asks: bool) -> str:
@@ -280,4 +316,7 @@ if __name__ == "__main__":
     import django
 
     django.setup()
-    print(json.dumps(attend(*json.load(sys.stdin))))
+    seen = attend(*json.load(sys.stdin))
+    # Whoever closes the pages of those that have ended already is still told what they saw.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print(json.dumps(seen))

@@ -67,22 +67,22 @@ FAULTS = (
     Fault(
         "a slot is won by everybody who comes at once",
         "tasks/work/leases.py",
-        'Unit.objects.filter(pk=unit_id, closed=False, taken__lt=F("redundancy"))',
-        "Unit.objects.filter(pk=unit_id, closed=False)",
+        "AND closed = FALSE AND taken < redundancy",
+        "AND closed = FALSE",
         "tests/test_races.py",
     ),
     Fault(
         "more is held than the budget has",
         "tasks/money/budget.py",
-        "filter(within, pk=collection_id, budget_cents__gte=wanted)",
-        "filter(within, pk=collection_id)",
+        "WHERE id = %(collection)s AND reserved_cents + spent_cents + %(cents)s <= budget_cents",
+        "WHERE id = %(collection)s",
         "tests/test_races.py",
     ),
     Fault(
         "a collection costs more than its maximum",
         "tasks/money/budget.py",
-        "filter(within, pk=collection_id, budget_cents__gte=wanted)",
-        "filter(pk=collection_id, budget_cents__gte=wanted)",
+        "AND (maximum_cents IS NULL OR reserved_cents + spent_cents + %(cents)s <= maximum_cents)",
+        "",
         "tasks/tests/test_publication.py tests/test_maximum_total.py",
     ),
     Fault(

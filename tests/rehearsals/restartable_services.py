@@ -40,7 +40,9 @@ class RunningService:
         port: int,
         user: str | None = None,
         is_ready: Callable[[], bool] = lambda: True,
+        environment: dict[str, str] | None = None,
     ) -> None:
+        self.environment = environment or {}
         self.name, self.command, self.port, self.user = name, command, port, user
         self.is_ready = is_ready
         self.process: subprocess.Popen[bytes] | None = None
@@ -50,6 +52,7 @@ class RunningService:
         self.process = process_groups.begin(
             self.command,
             user=self.user,
+            env={**os.environ, **self.environment},
             cwd=tempfile.gettempdir(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -70,8 +73,11 @@ class RunningService:
 
 
 @contextmanager
-def postgresql() -> Iterator[RunningService]:
-    """Yield a PostgreSQL of one's own; raises services.Missing without its binaries."""
+def postgresql(environment: dict[str, str] | None = None) -> Iterator[RunningService]:
+    """Yield a PostgreSQL of one's own, with further variables.
+
+    Raises services.Missing without its binaries.
+    """
     initdb, server = services.binary("initdb"), services.binary("postgres")
     if not initdb or not server:
         raise services.Missing("PostgreSQL's binaries are missing: install it to kill it.")
@@ -97,7 +103,9 @@ def postgresql() -> Iterator[RunningService]:
             return False
         return True
 
-    one = RunningService("PostgreSQL", [*command, "-h", "127.0.0.1"], port, user, is_ready)
+    one = RunningService(
+        "PostgreSQL", [*command, "-h", "127.0.0.1"], port, user, is_ready, environment
+    )
     try:
         one.start()
         yield one
@@ -107,12 +115,13 @@ def postgresql() -> Iterator[RunningService]:
 
 
 @contextmanager
-def redis() -> Iterator[RunningService]:
+def redis(environment: dict[str, str] | None = None) -> Iterator[RunningService]:
     """Yield a Redis of one's own, which remembers nothing; raises services.Missing."""
     server = services.binary("redis-server") or services._redis_of_the_wheel()
     port = services.free_port()
     command = [server, "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
-    one = RunningService("Redis", [*command, "--appendonly", "no"], port)
+    command += ["--appendonly", "no"]
+    one = RunningService("Redis", command, port, environment=environment)
     try:
         one.start()
         yield one

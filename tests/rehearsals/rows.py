@@ -59,6 +59,16 @@ def _rewrite(corpus: int, n_words: int) -> None:
     Paragraph.objects.bulk_update(paragraphs, ["text"], batch_size=500)
 
 
+def sweep() -> int:
+    """Pair those who wait and missed each other, as the clock has it done; returns how many."""
+    from tasks.dialog.dialog_maintenance import maintain_dialogs, stages_to_maintain
+
+    found = [
+        maintain_dialogs(stage, timezone.now(), random.Random(1)) for stage in stages_to_maintain()
+    ]
+    return sum(each["paired"] for each in found) // 2
+
+
 def pairs() -> dict[str, int]:
     """Return how many dialogs there are, and whether each is of two people, once."""
     from tasks.models import Dialog
@@ -88,14 +98,16 @@ def messages() -> list[str]:
 
 def state() -> dict[str, Any]:
     """Return what became of all dialogs, and whether the ledger says what the turns say."""
-    from collector.models import Collection
+    from collector.models import Collection, Stage
+    from tasks.dialog.dialog_state import dialog_table
+    from tasks.dialog.rules import earned_cents, limits_of
     from tasks.models import Dialog, Payment, Ticket, Turn
 
     # The server may have been killed since the last time.
     connections.close_all()
     dialogs = Dialog.objects.annotate(n=Count("turns", filter=Q(turns__answered_at__isnull=False)))
-    # The last amount of the schedule holds for every later turn.
-    cents = [*range(21, 33), *[32] * 1000]
+    stage = Stage.objects.select_related("collection").get(kind="dialog")
+    limits = limits_of(dialog_table(stage))
     settled = dialogs.filter(settled=True).values_list("n", flat=True)
     turns = Payment.objects.filter(key__startswith="turns:")
     money = Collection.objects.get(protocol="quac")
@@ -106,7 +118,7 @@ def state() -> dict[str, Any]:
         "over_unsettled": Dialog.objects.filter(state="over", settled=False).count(),
         "turns": Turn.objects.count(),
         "owed_cents": turns.aggregate(all=Sum("amount_cents"))["all"] or 0,
-        "earned_cents": sum(2 * sum(cents[:number]) for number in settled),
+        "earned_cents": sum(2 * earned_cents(number, limits) for number in settled),
         "reserved_cents": money.reserved_cents,
         "spent_cents": money.spent_cents,
         "payments_cents": Payment.objects.filter(collection=money).aggregate(

@@ -1,5 +1,6 @@
 """Two hundred random collections, lived to their end: none costs more than was said."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,6 @@ pytestmark = pytest.mark.django_db(databases=["default", "marketplace"])
 
 
 def test_two_hundred_collections_cost_no_more_than_was_said(
-    monkeypatch: pytest.MonkeyPatch, settings: Any
+    monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
 ) -> None:
-    check(monkeypatch, settings, examples=part_of(200), steps=25, start=7)
+    check(monkeypatch, settings, tmp_path, examples=part_of(200), steps=25, start=7)

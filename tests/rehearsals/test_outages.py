@@ -1,206 +1,152 @@
-"""Every process is killed or hung, every service too, and the disk fills: nothing is lost."""
+"""Every process is killed or hung, every service too, the clock is set and the disk fills.
+
+Nothing is lost, nobody is paid twice, each process says little, and all work moves again at once.
+"""
 
 import contextlib
-import itertools
 import json
 import os
 import re
-import shlex
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import httpx
-import psycopg2
 import pytest
 from django.db import connection
 
-from tests import process_groups, services
-from tests.rehearsals import part_of, restartable_services
+from tests import process_groups
+from tests.rehearsals import restartable_services
 from tests.rehearsals.deployed_processes import wait_until
-from tests.rehearsals.dialog_crowds import Crowd, Plan
 from tests.rehearsals.dialogs import HERE as ROWS
-from tests.rehearsals.dialogs import LONG
-from tests.serving import ROOT, SETTINGS, Instance
+from tests.rehearsals.progress import KINDS, Watch
+from tests.rehearsals.requester_page import Requester
+from tests.rehearsals.served_site import Served, SteppedClock, ask
+from tests.rehearsals.small_disk import small_disk
+from tests.rehearsals.talkers import Talkers
+from tests.serving import ROOT, Instance
 from tests.test_whole_way import SAMPLE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 RECEIPTS = "tests.rehearsals.receipts"
-OUTAGE_SECONDS = 6
+LEDGER = "tests.rehearsals.test_crowd:ledger"
+BOOKS = sorted(str(path) for path in (ROOT / "deploy/sample/books").iterdir() if path.is_file())
+# How long each service is away.
+REDIS_SECONDS, DATABASE_SECONDS, MARKET_SECONDS = 60, 20, 60
+CLOCK_SECONDS, DISK_SECONDS, OUTAGE_SECONDS = 20, 20, 6
+HOUR = 3600
 # REHEARSAL_OUTAGES="disk|Redis" rehearses those that have one of these in their names.
 CHOSEN = os.environ.get("REHEARSAL_OUTAGES", "")
-# The processes of `serve`, and the workers that three of them start; each has a log of its own.
-N_LOGS = 8 + 3 * 2 + 2
 MOST_LINES = 20
-# Each qualifies anew, so that there is always work; when all of a crowd have done theirs others
-# come.
-WORKERS = part_of(30)
-N_DIALOGS = part_of(6)
+# What people wait for moves within this once what was away is back, and the longest pause it had
+# without any fault; what the jobs do comes in rounds, the first of which makes up for the outage.
+BACK_SECONDS = 5.0
+WAITED_FOR = ("pages", "submissions", "messages", "pairs")
+NOTHING, QUIET_SECONDS = "nothing", 20
 # Work that does not move for so long after an outage has stalled.
 STALLED_SECONDS = 120
-# On a machine that is busy with other things.
-START_UP_SECONDS = 300
-# A crowd that has handed nothing in for so long makes room for the next; to begin takes a while.
-QUIET_SECONDS, START_SECONDS = 25, 45
-TALK = {**LONG, "dialog.grace_seconds": 3600, "dialog.ready_seconds": 3600}
+# What is over is said by each process when it asks again.
+SAID_SECONDS = 15
 # Many small HITs, and room for every newcomer to qualify: there is work to the end.
+FOLDS = ("train", "dev", "test")
 MANY = ["question.items_per_hit=1", "question.questions_per_hit=2", "answer.items_per_hit=1"]
+MANY += ["pay.approve_after_hours=0"]
 for each in ("question_qualification", "answer_qualification"):
-    MANY += [f"{each}.redundancy.{fold}=500" for fold in ("train", "dev", "test")]
-CREATE = ["--protocol", "iirc", "--corpus", "read", "--budget", "20000", "--seed", "5"]
-CREATE += [word for value in MANY for word in ("--set", value)]
-HELD = """
-SELECT count(*), coalesce(sum(reward_cents), 0) FROM marketplace_assignment WHERE state IN %s
+    MANY += [f"{each}.items_per_hit=1", *(f"{each}.redundancy.{fold}=500" for fold in FOLDS)]
+MANY_BOOKS = ["pay.approve_after_hours=0", *(f"question.redundancy.{fold}=600" for fold in FOLDS)]
+COLLECTIONS = ("whole", "books")
+HANDED_IN = """
+SELECT display_name, marketplace_hit.hit_id FROM marketplace_assignment
+JOIN marketplace_hit ON marketplace_hit.id = marketplace_assignment.hit_id
+JOIN marketplace_worker ON marketplace_worker.id = marketplace_assignment.worker_id
+WHERE marketplace_assignment.state IN ('submitted', 'approved')
 """
-NAMES = "SELECT worker_id, display_name FROM marketplace_worker"
 
 
-def ask(database: str, query: str, *parameters: object) -> list[tuple[Any, ...]]:
-    """Return the rows of a query."""
-    server = psycopg2.connect(database)
-    with server, server.cursor() as cursor:
-        cursor.execute(query, parameters or None)
-        rows = cursor.fetchall()
-    server.close()
-    return rows
+@dataclass
+class Outcome:
+    """What came of one fault; `moved`: after how many seconds each kind of work moved again."""
 
+    name: str
+    moved: dict[str, float]
+    pauses: dict[str, float]
+    lines: dict[str, list[str]]
+    unwell: list[str]
+    pages: list[str]
 
-class Served:
-    """A whole site as `serve` runs it, whose processes can be found by name."""
+    @property
+    def is_talkative(self) -> bool:
+        """Return whether a process said too much, or an error of ours."""
+        return any(
+            len(lines) >= MOST_LINES or any(line.startswith("Traceback") for line in lines)
+            for lines in self.lines.values()
+        )
 
-    def __init__(self, folder: Path, home: Path, database: int, redis: int) -> None:
-        self.home, self.log = home, folder / "serve.log"
-        self.port = services.free_port(services.SERVED)
-        server = f"postgres://collector@127.0.0.1:{database}"
-        restartable_services.make_databases(f"{server}/postgres", "collector", "marketplace")
-        self.market = f"{server}/marketplace"
-        self.environment = {
-            **{name: value for name, value in os.environ.items() if name not in SETTINGS},
-            "COLLECTOR_HOME": str(home),
-            "DATABASE_URL": f"{server}/collector",
-            "MARKETPLACE_DATABASE_URL": self.market,
-            "REDIS_URL": f"redis://127.0.0.1:{redis}/0",
-            "DOMAIN": "127.0.0.1",
-            "PORT": str(self.port),
-            "MARKETPLACE_OPEN_SIGN_IN": "yes",
-            # A rehearsal may be root's; nobody else is told of it.
-            "PYTHONWARNINGS": "ignore:You're running the worker with superuser",
-        }
-        self.environment.pop("DJANGO_SETTINGS_MODULE", None)
-        self.process: subprocess.Popen[Any] | None = None
-        self.talkative: list[str] = []
-
-    def start(self) -> None:
-        """Serve; returns once every part is well."""
-        with self.log.open("ab") as log:
-            self.process = process_groups.begin(
-                [sys.executable, "manage.py", "serve"],
-                env=self.environment,
-                cwd=ROOT,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
-        assert wait_until(self.is_well, START_UP_SECONDS), self.log.read_text()[-3000:]
-
-    def stop(self) -> None:
-        """End everything."""
-        if self.process:
-            self.process.terminate()
-            self.process.wait(timeout=60)
-
-    def is_well(self) -> bool:
-        """Return whether every part says that it does its work."""
-        try:
-            return httpx.get(f"http://127.0.0.1:{self.port}/health", timeout=5).status_code == 200
-        except httpx.TransportError:
-            return False
-
-    def commands(self) -> dict[int, str]:
-        """Return the command of each process that `serve` has started, by its id."""
-        assert self.process
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
-        found = {}
-        for pid in children.split():
-            with contextlib.suppress(OSError):
-                words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
-                found[int(pid)] = " ".join(words)
-        return {pid: command for pid, command in found.items() if "orphan_cleanup" not in command}
-
-    def held(self, *states: str) -> tuple[int, int]:
-        """Return how much work the marketplace has, and what it is worth in cents."""
-        [(number, cents)] = ask(self.market, HELD, states or ("submitted", "approved"))
-        return int(number), int(cents)
-
-    def names(self) -> dict[str, str]:
-        """Return how the marketplace's workers sign in, by their ids."""
-        return dict(ask(self.market, NAMES))
-
-    def turns(self) -> int:
-        """Return how many questions of live dialogs are stored."""
-        [(number,)] = ask(self.environment["DATABASE_URL"], "SELECT count(*) FROM tasks_turn")
-        return int(number)
-
-    def lines(self) -> list[str]:
-        """Return what was said so far."""
-        return self.log.read_text("utf-8").splitlines()
-
-    def settings(self) -> dict[str, str]:
-        """Return the environment for commands, as `serve` has kept it for a shell."""
-        kept = shlex.split((self.home / "serve.env").read_text())
-        return {**self.environment, **dict(each.split("=", 1) for each in kept)}
+    def is_slow(self, usual: dict[str, float]) -> bool:
+        """Return whether what people wait for came late; usual: its longest pauses otherwise."""
+        return any(self.moved[kind] > usual[kind] + BACK_SECONDS for kind in WAITED_FOR)
 
 
 def test_whatever_goes_away_no_work_is_lost(tmp_path: Path) -> None:
     if connection.vendor == "sqlite":
         pytest.skip("Outages are rehearsed on PostgreSQL: run `make rehearse`")
     with small_disk() as disk, contextlib.ExitStack() as stack:
-        database = stack.enter_context(restartable_services.postgresql())
-        redis = stack.enter_context(restartable_services.redis())
-        site = Served(tmp_path, disk / "home", database.port, redis.port)
+        clock = SteppedClock(disk)
+        database = stack.enter_context(restartable_services.postgresql(clock.environment))
+        redis = stack.enter_context(restartable_services.redis(clock.environment))
+        site = Served(
+            tmp_path / "logs", disk / "home", database.port, redis.port, clock.environment
+        )
         stack.callback(site.stop)
         site.start()
         instance = Instance(tmp_path, site.port, site.settings())
         stack.callback(instance.close)
         prepare(instance)
-        with working(site), talking(site, instance) as crowd:
-            for name, outage in outages(site, database, redis, disk).items():
-                suffer(site, name, outage)
+        talkers = Talkers(site, instance)
+        requester = Requester(instance, site.settings()["COLLECTOR_URL"], COLLECTIONS[0])
+        faults = outages(site, database, redis, disk, clock, requester)
+        with working(site) as taken, talkers.talking():
+            watch = Watch(
+                site.environment["DATABASE_URL"],
+                site.settings()["COLLECTOR_URL"],
+                site.settings()["MARKETPLACE_URL"],
+            )
+            stack.callback(watch.close)
+            assert watch.wait_for_all(time.monotonic(), STALLED_SECONDS).keys() == set(KINDS)
+            outcomes = [
+                suffer(site, watch, talkers, name, outage) for name, outage in faults.items()
+            ]
+            watch.close()
+        print(table(outcomes), *requester.check(), sep="\n", flush=True)
         settle(site, instance)
+        check_taken(site, taken)
         check_receipts(site, instance)
-        check_dialogs(instance, crowd)
-        assert site.talkative == []
+        check_dialogs(instance, talkers)
+        assert [one.name for one in outcomes if one.moved.keys() != set(KINDS)] == []
+        assert [one.name for one in outcomes if one.is_talkative] == []
+        assert [one.name for one in outcomes if one.is_slow(outcomes[0].pauses)] == []
 
 
 def prepare(instance: Instance) -> None:
+    """Open a collection on articles and one on books."""
+
+    def create(slug: str, protocol: str, corpus: str, changed: list[str], seeds: int) -> None:
+        words = ["--protocol", protocol, "--corpus", corpus, "--budget", "90000", "--seed", "5"]
+        words += [word for value in changed for word in ("--set", value)]
+        instance.run("create_collection", slug, *words)
+        instance.run("select_seeds", slug, "--count", f"{seeds}")
+        instance.run("publish", slug)
+
     instance.run("ingest_dump", str(SAMPLE), "--corpus", "read", "--licence", "CC0 1.0")
-    instance.run("create_collection", "whole", *CREATE)
-    instance.run("select_seeds", "whole", "--count", "110")
-    instance.run("publish", "whole")
-
-
-@contextlib.contextmanager
-def small_disk() -> Iterator[Path]:
-    """Yield a folder on a disk of its own where that can be had, so that it can be filled."""
-    # Addresses of PostgreSQL's own sockets are short, and it runs as somebody else.
-    disk = Path(tempfile.mkdtemp(prefix="disk-"))
-    disk.chmod(0o755)
-    command = ["mount", "-t", "tmpfs", "-o", "size=700m,mode=0755", "tmpfs", str(disk)]
-    mounted = subprocess.run(command, capture_output=True).returncode == 0
-    kept, tempfile.tempdir = tempfile.tempdir, str(disk)
-    try:
-        yield disk
-    finally:
-        tempfile.tempdir = kept
-        if mounted:
-            subprocess.run(["umount", "-l", str(disk)], check=False)
-        shutil.rmtree(disk, ignore_errors=True)
+    instance.run("ingest_books", *BOOKS, "--corpus", "stories", "--licence", "CC0 1.0")
+    create("whole", "iirc", "read", MANY, 110)
+    create("books", "bookqa", "stories", MANY_BOOKS, 3)
 
 
 def outages(
@@ -208,53 +154,93 @@ def outages(
     database: restartable_services.RunningService,
     redis: restartable_services.RunningService,
     disk: Path,
+    clock: SteppedClock,
+    requester: Requester,
 ) -> dict[str, Callable[[], None]]:
-    """Return what happens, by its name."""
-    names = ("collector.asgi:pages", "marketplace.asgi", "collector.asgi:live", "beat")
-    names += ("celery,dialogs", "--queues dialogs", "readers", "deliver_events")
-    found: dict[str, Callable[[], None]] = {}
-    for name in names:
-        found[f"{name} killed"] = lambda name=name: strike(site, name, kill)
-    for name in names[:2] + names[4:5]:
-        found[f"{name} hung"] = lambda name=name: strike(site, name, hang)
-    for one in (redis, database):
-        found[f"{one.name} killed"] = lambda one=one: kill_and_start(one)
-        found[f"{one.name} hung"] = lambda one=one: hang(one.process.pid if one.process else 0)
+    """Return what happens, by its name; each ends when what was away is back."""
+    found: dict[str, Callable[[], None]] = {
+        NOTHING: lambda: time.sleep(QUIET_SECONDS),
+        f"Redis stopped for {REDIS_SECONDS} s": lambda: hang(
+            group_of(redis), seconds=REDIS_SECONDS
+        ),
+        f"Redis killed for {REDIS_SECONDS} s": lambda: kill_and_start(redis, REDIS_SECONDS),
+        f"PostgreSQL stopped for {DATABASE_SECONDS} s": lambda: hang(
+            group_of(database), seconds=DATABASE_SECONDS
+        ),
+        f"PostgreSQL killed for {OUTAGE_SECONDS} s": requester.editing("Edited without it.")(
+            lambda: kill_and_start(database, OUTAGE_SECONDS)
+        ),
+        f"the marketplace stopped for {MARKET_SECONDS} s": lambda: hang(
+            *(pid for pid, command in site.commands().items() if "marketplace" in command),
+            seconds=MARKET_SECONDS,
+        ),
+    }
+    if clock.environment:
+        found["the clock an hour ahead"] = lambda: step(clock, HOUR)
+        found["the clock right again after an hour ahead"] = lambda: step(clock, 0)
+        found["the clock an hour behind"] = lambda: step(clock, -HOUR)
+        found["the clock right again after an hour behind"] = lambda: step(clock, 0)
     if os.path.ismount(disk):
-        found["disk full"] = lambda: fill(disk)
+        found[f"the disk full for {DISK_SECONDS} s"] = lambda: fill(disk)
+    names: tuple[str, ...] = (
+        "collector.asgi:pages",
+        "marketplace.asgi",
+        "collector.asgi:live",
+        "beat",
+    )
+    names += ("celery,dialogs", "--queues dialogs", "readers", "deliver_events")
+    for name in names:
+        found[f"{name} killed"] = partial(site.replace, name)
+    for name in names[:2] + names[4:5]:
+        found[f"{name} hung"] = partial(site.strike, name, partial(hang, seconds=OUTAGE_SECONDS))
     found["serve killed"] = lambda: kill_all(site)
-    return {name: outage for name, outage in found.items() if re.search(CHOSEN, name)}
+    return {
+        name: outage for name, outage in found.items() if re.search(CHOSEN, name) or name == NOTHING
+    }
 
 
-def strike(site: Served, name: str, how: Callable[[int], None]) -> None:
-    (pid,) = (pid for pid, command in site.commands().items() if name in command)
-    how(pid)
+def group_of(one: restartable_services.RunningService) -> int:
+    assert one.process
+    return one.process.pid
 
 
-def kill(pid: int) -> None:
-    os.kill(pid, signal.SIGKILL)
+def hang(*pids: int, seconds: int) -> None:
+    """Let processes stand still for a while, with all that they have started."""
+    # Those of PostgreSQL are each a group of their own; whoever is stopped starts no more.
+    for pid in pids:
+        tell_family(pid, signal.SIGSTOP)
+    time.sleep(seconds)
+    for pid in pids:
+        tell_family(pid, signal.SIGCONT)
 
 
-def hang(group: int) -> None:
-    """Let a whole group of processes stand still for a while."""
-    os.killpg(group, signal.SIGSTOP)
-    time.sleep(OUTAGE_SECONDS)
-    os.killpg(group, signal.SIGCONT)
+def tell_family(pid: int, what: signal.Signals) -> None:
+    """Send a signal to a process, and then to all that it has started."""
+    with contextlib.suppress(OSError):
+        os.kill(pid, what)
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            for child in (thread / "children").read_text().split():
+                tell_family(int(child), what)
 
 
-def kill_and_start(one: restartable_services.RunningService) -> None:
+def kill_and_start(one: restartable_services.RunningService, seconds: int) -> None:
     one.kill()
-    time.sleep(OUTAGE_SECONDS)
+    time.sleep(seconds)
     one.start()
+
+
+def step(clock: SteppedClock, seconds: int) -> None:
+    """Set the clock; nothing is away, so that all work goes on at once."""
+    clock.set_ahead(seconds)
 
 
 def fill(disk: Path) -> None:
     """Leave no room on the disk for a while."""
-    with (disk / "filling").open("wb") as file, contextlib.suppress(OSError):
+    with contextlib.suppress(OSError), (disk / "filling").open("wb") as file:
         while True:
             file.write(b"0" * 1_000_000)
             file.flush()
-    time.sleep(OUTAGE_SECONDS)
+    time.sleep(DISK_SECONDS)
     (disk / "filling").unlink()
 
 
@@ -268,101 +254,110 @@ def kill_all(site: Served) -> None:
     assert not [pid for pid in left if Path(f"/proc/{pid}").exists()]
 
 
-def suffer(site: Served, name: str, outage: Callable[[], None]) -> None:
-    """Let it happen; every part is well again soon, and little was said."""
-    before, began = len(site.lines()), time.monotonic()
-    outage()
-    assert wait_until(site.is_well, 90), f"{name}: {site.lines()[before:][-40:]}"
-    well, (hits, turns) = time.monotonic(), (site.held()[0], site.turns())
-    # What is over is said a little later.
-    time.sleep(OUTAGE_SECONDS)
-
-    def moves() -> bool:
-        return site.held()[0] > hits and site.turns() > turns
-
-    moved = wait_until(moves, STALLED_SECONDS)
-    said = site.lines()[before:]
+def suffer(
+    site: Served, watch: Watch, talkers: Talkers, name: str, outage: Callable[[], None]
+) -> Outcome:
+    """Let it happen, and return how soon all work moved again, and how little was said."""
+    before, began = site.lines_before(), time.monotonic()
+    with contextlib.ExitStack() as stack:
+        unwell = stack.enter_context(asking_for_health(site))
+        talkers.come()
+        outage()
+        back = time.monotonic()
+    talkers.come()
+    moved = watch.wait_for_all(back, STALLED_SECONDS)
+    time.sleep(SAID_SECONDS)
+    assert wait_until(site.is_well, 90), f"{name}: {site.health()}"
+    well = time.monotonic() - back
+    outcome = Outcome(
+        name,
+        moved,
+        watch.moves.longest_pauses(began, back),
+        site.said(before),
+        sorted(unwell),
+        watch.pages_between(began, back),
+    )
     print(
-        f"{name}: well again after {well - began:.0f} s, moving after "
-        f"{time.monotonic() - well:.0f} s, {len(said)} lines; {hits} then {site.held()[0]} HITs, "
-        f"{turns} then {site.turns()} turns",
+        f"{name}: {back - began:.0f} s; {_seconds(moved)}; well after at most {well:.0f} s; "
+        f"longest pauses meanwhile {_seconds(outcome.pauses)}; unwell {outcome.unwell}; pages "
+        f"{outcome.pages}; lines { {one: len(said) for one, said in outcome.lines.items()} }",
         flush=True,
     )
-    assert moved, f"{name}: the work stands still"
-    tracebacks = [line for line in said if line.startswith("Traceback")]
-    # The processes of `serve` share a log, so each has twenty lines of what hits them all.
-    most = MOST_LINES * (N_LOGS if "PostgreSQL" in name or "Redis" in name else 1)
-    if tracebacks or len(said) >= most:
-        print("\n".join(said[:100]), flush=True)
-        site.talkative.append(name)
+    for one, said in outcome.lines.items():
+        print(*(f"    {one}: {line[:220]}" for line in said[:25]), sep="\n", flush=True)
+    return outcome
 
 
 @contextlib.contextmanager
-def working(site: Served) -> Iterator[None]:
-    """Have people work meanwhile, who come again whatever stops them.
+def asking_for_health(site: Served) -> Iterator[set[str]]:
+    """Ask all the while; yield the parts that are not well, "no answer" where nobody says so."""
+    unwell, over = set[str](), threading.Event()
 
-    Two crowds take turns: one is at work while the other ends and its next begins. One that has
-    done its work waits long for what somebody killed half-way has left: others come before that.
-    """
-    over, seeds = threading.Event(), itertools.count(1)
-    command = [sys.executable, "manage.py", "simulate", "whole", "--workers", str(WORKERS)]
+    def look() -> None:
+        while not over.wait(1):
+            health = site.health()
+            unwell.update([part for part, well in health.items() if not well])
+            if not health:
+                unwell.add("no answer")
 
-    def held_now() -> int:
-        try:
-            return site.held()[0]
-        except psycopg2.Error:
-            return -1
-
-    def work() -> None:
-        while not over.is_set():
-            crowd = process_groups.begin(
-                [*command, "--inspect", "--seed", str(next(seeds))],
-                env=site.settings(),
-                cwd=ROOT,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            held, since = held_now(), time.monotonic() + START_SECONDS
-            while crowd.poll() is None and not over.wait(1):
-                if held != (held := held_now()):
-                    since = time.monotonic()
-                if time.monotonic() - since > QUIET_SECONDS:
-                    break
-            # Whoever is handing in does so to the end.
-            crowd.send_signal(signal.SIGINT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                crowd.wait(timeout=45)
-            process_groups.end(crowd)
-
-    crowds = [threading.Thread(target=work) for _ in range(2)]
-    for crowd in crowds:
-        crowd.start()
+    thread = threading.Thread(target=look)
+    thread.start()
     try:
-        yield
+        yield unwell
     finally:
         over.set()
-        for crowd in crowds:
-            crowd.join(timeout=120)
+        thread.join()
+
+
+def _seconds(times: dict[str, float]) -> str:
+    return ", ".join(f"{kind} {seconds:.1f}" for kind, seconds in times.items())
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """Return the faults and what came of them, as the manual has them."""
+    heads = ["fault", *KINDS, "most lines a process"]
+    rows = [f"| {' | '.join(heads)} |", f"| --- |{' --: |' * (len(heads) - 1)}"]
+    for one in outcomes:
+        moved = [f"{one.moved[kind]:.1f}" if kind in one.moved else "never" for kind in KINDS]
+        most = max(map(len, one.lines.values()), default=0)
+        rows.append(f"| {' | '.join([one.name, *moved, str(most)])} |")
+    return "\n".join(rows)
 
 
 @contextlib.contextmanager
-def talking(site: Served, instance: Instance) -> Iterator[Crowd]:
-    """Have pairs talk meanwhile, who connect again whenever they are cut off."""
-    tokens = instance.call(f"{ROWS}:lay_out", 2 * N_DIALOGS, N_DIALOGS + 2, TALK)
-    instance.call(f"{ROWS}:leave_to_sockets", "talk")
-    address = f"ws://127.0.0.1:{site.port + 2}/hit/socket"
-    plan = Plan(address, site.settings()["COLLECTOR_URL"], every_seconds=2.0, seed=5)
-    crowd = Crowd(instance, tokens, plan)
+def working(site: Served) -> Iterator[list[tuple[str, str]]]:
+    """Have people work meanwhile; yield what they were told is taken, filled when they are gone."""
+    taken: list[tuple[str, str]] = []
+    with (site.logs.parent / "workers.txt").open("ab") as log:
+        crowd = process_groups.begin(
+            [sys.executable, "-m", "tests.rehearsals.steady_crowds", '[["whole"], ["books"], 5]'],
+            env={**site.settings(), "DJANGO_SETTINGS_MODULE": "collector.settings"},
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
     try:
-        assert wait_until(lambda: site.turns() > N_DIALOGS, 60), "nobody talks"
-        yield crowd
+        yield taken
+        crowd.send_signal(signal.SIGTERM)
+        said, _ = crowd.communicate(timeout=120)
+        taken += [(name, hit) for name, hit in json.loads(said)]
     finally:
-        crowd.close_pages()
+        process_groups.end(crowd)
 
 
-def check_dialogs(instance: Instance, crowd: Crowd) -> None:
+def check_taken(site: Served, taken: list[tuple[str, str]]) -> None:
+    """What the marketplace's page said is handed in is there."""
+    kept = {(name, hit) for name, hit in ask(site.market, HANDED_IN)}
+    print(f"{len(taken)} HITs were said to be handed in, {len(kept)} are", flush=True)
+    assert len(taken) == len(set(taken)) > 0
+    assert set(taken) <= kept, set(taken) - kept
+
+
+def check_dialogs(instance: Instance, talkers: Talkers) -> None:
     """What a page was told is taken is stored, once, and nobody was sent away."""
-    seen, stored = crowd.seen(), instance.call(f"{ROWS}:messages")
+    seen = talkers.seen()
+    stored = instance.call(f"{ROWS}:messages")
     taken = [message for one in seen for message in one["taken"]]
     print(f"{len(taken)} moves of dialogs were said to be taken, {len(stored)} are stored")
     assert len(taken) == len(set(taken)) > 0
@@ -374,20 +369,21 @@ def check_dialogs(instance: Instance, crowd: Crowd) -> None:
 def settle(site: Served, instance: Instance) -> None:
     """Wait until the marketplace has all that was handed in but the receipts that were cut off."""
 
-    def found() -> tuple[dict[str, int], tuple[int, int]]:
-        ours = instance.call("tests.rehearsals.test_crowd:ledger", "whole")
+    def found() -> tuple[Counter[str], tuple[int, int]]:
+        ours = Counter[str]()
+        for slug in COLLECTIONS:
+            ours.update(instance.call(LEDGER, slug))
         return ours, site.held()
 
     def is_even() -> bool:
         ours, (number, _) = found()
-        arrived = ours["submissions"] - ours["held"]
-        return ours["submissions"] == ours["rewards"] and arrived == number
+        return ours["leases"] == ours["rewards"] and ours["leases"] - ours["held"] == number
 
     even = wait_until(is_even, 120)
     ours, theirs = found()
     print(json.dumps(ours), theirs, flush=True)
     assert even, (ours, theirs)
-    assert ours["submissions"] == ours["rewards"] == ours["leases"] > 0
+    assert ours["rewards"] == ours["leases"] > 0
     assert ours["spent_cents"] == ours["ledger_cents"] >= theirs[1] > 0
     assert ours["overbooked"] == 0
 
@@ -397,24 +393,30 @@ def check_receipts(site: Served, instance: Instance) -> None:
 
     Each is paid once, and then both ledgers are equal to the cent.
     """
-    before = instance.call(f"{RECEIPTS}:held", "whole")
+
+    def call(name: str, *arguments: object) -> Counter[str]:
+        ours = Counter[str]()
+        for slug in COLLECTIONS:
+            found = instance.call(f"{RECEIPTS}:{name}", slug, *arguments)
+            ours.update(found if isinstance(found, dict) else {"number": found})
+        return ours
+
+    before = call("held")["number"]
     for name in ("Who comes back", "Who stays away"):
         instance.call(f"{RECEIPTS}:cut_off", "whole", "question_qualification", name)
-    assert instance.call(f"{RECEIPTS}:held", "whole") == before + 2
+    assert call("held")["number"] == before + 2
     assert instance.call(f"{RECEIPTS}:come_back", "Who comes back") == "submitted"
-    done = wait_until(lambda: instance.call(f"{RECEIPTS}:held", "whole") == before + 1, 60)
+    done = wait_until(lambda: call("held")["number"] == before + 1, 60)
     assert done, "a receipt that was sent again is not confirmed"
     # Their HITs are over then, and what came in is approved.
-    did = instance.call(f"{RECEIPTS}:pass_days", "whole", 3)
-    assert did["lost receipts"] == before + 1
-    n_hits = instance.call(f"{RECEIPTS}:collect", "whole", site.names())
-    assert n_hits >= before + 1
-    instance.call(f"{RECEIPTS}:pass_days", "whole", 3)
-    assert instance.call(f"{RECEIPTS}:collect", "whole", site.names()) == 0
-    ours, theirs = instance.call(f"{RECEIPTS}:ledger", "whole"), site.held("approved")
+    assert call("pass_days", 3)["lost receipts"] == before + 1
+    assert call("collect", site.names())["number"] >= before + 1
+    call("pass_days", 3)
+    assert call("collect", site.names())["number"] == 0
+    ours, theirs = call("ledger"), site.held("approved")
     print(f"{before} receipts cut off by outages, then: {json.dumps(ours)} {theirs}", flush=True)
     assert (ours["number"], ours["cents"]) == theirs == site.held()
     assert ours["paid_once"] == ours["submissions"]
     assert ours["rerouted"] == before + 1
     assert ours["open"] == 0
-    assert instance.call(f"{RECEIPTS}:held", "whole") == 0
+    assert call("held")["number"] == 0

@@ -1,7 +1,7 @@
 """Two hundred documents of one's own become two released datasets, by pages and one command.
 
-In English, and in German as many as are at hand. They are real paragraphs of wikis in every format
-that is read; who answers is simulated.
+In English, and in German and Arabic as many as are at hand. They are real paragraphs of wikis in
+every format that is read; who answers is simulated.
 """
 
 import csv
@@ -9,9 +9,11 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from html import escape
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
@@ -24,57 +26,85 @@ from tests.browser.conftest import ARGUMENTS
 from tests.serving import Instance, serving
 
 N_DOCUMENTS = 200
+
+
+class Material(NamedTuple):
+    """Where documents of a language are from, how many paragraphs each has, and how many seeds.
+
+    A paragraph is as many of the wiki's of one section as have `characters` together.
+    """
+
+    dump: str
+    letters: str
+    characters: int
+    paragraphs: int
+    seeds: int
+
+
 CORPORA = {
-    "en": "enwiki-rappers-eastcoast-2023.xml.bz2",
-    "de": "minidumps/de.xml.bz2",
+    "en": Material("enwiki-rappers-eastcoast-2023.xml.bz2", "[a-z]", 150, 3, 30),
+    "de": Material("minidumps/de.xml.bz2", "[a-z]", 150, 3, 30),
+    # One long article is at hand, with short paragraphs.
+    "ar": Material("minidumps/ar.xml.bz2", "[\u0620-\u064a]", 520, 2, 10),
 }
-N_SEEDS = 30
+LONGEST = 2500
 SECONDS = 1000
 FORMATS = ("md", "txt", "html", "docx", "pdf", "jsonl", "csv")
-# What a PDF is set in here has no other letters than these.
-PDF_LETTERS = "latin-1"
+
+# A title, and paragraphs, each with its heading.
+Text = tuple[str, list[tuple[str, str]]]
+Printer = Callable[[Path, str], None]
 
 
-def texts(data: Path, language: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield documents: a title, and two paragraphs or three that stand beside one another."""
-    dump = Dump(data / "wiki" / CORPORA[language])
+def texts(data: Path, material: Material) -> Iterator[Text]:
+    """Yield documents of paragraphs that stand beside one another in an article."""
+    dump = Dump(data / "wiki" / material.dump)
     reader = PageReader(dump.site)
     for xml in dump.pages():
         page = reader.read(xml)
         if isinstance(page, PageRecord):
-            prose = [text for _, kind, text, _ in page.paragraphs if kind == "paragraph"]
-            long = [text for text in prose if 150 < len(text) < 2500]
-            for number, at in enumerate(range(0, len(long) - 2, 3)):
-                yield f"{page.title} {number + 1}", long[at : at + 3]
+            parts = list(_paragraphs(page, material))
+            step = material.paragraphs
+            for number, at in enumerate(range(0, len(parts) - step + 1, step), start=1):
+                yield f"{page.title} {number}", parts[at : at + step]
 
 
-def write_documents(folder: Path, data: Path, language: str) -> Path:
+def _paragraphs(page: PageRecord, material: Material) -> Iterator[tuple[str, str]]:
+    waiting, begun = "", -1
+    for section, kind, text, _ in page.paragraphs:
+        if kind != "paragraph" or not re.search(material.letters, text):
+            continue
+        waiting = f"{waiting} {text}" if waiting and section == begun else text
+        begun = section
+        if material.characters < len(waiting) < LONGEST:
+            yield page.sections[section][1], waiting
+        if len(waiting) > material.characters:
+            waiting = ""
+
+
+def write_documents(folder: Path, data: Path, language: str, printed: Printer) -> Path:
     """Return a zip of documents in every format; those in tables are rows of one file each."""
     rows: list[dict[str, str]] = []
-    for number, (title, parts) in enumerate(islice(texts(data, language), N_DOCUMENTS)):
+    found = islice(texts(data, CORPORA[language]), N_DOCUMENTS)
+    for number, (title, parts) in enumerate(found):
         kind = FORMATS[number % len(FORMATS)]
-        if kind == "pdf" and not _can_be_set(title, parts):
-            kind = "md"
         path = folder / "own" / f"{number:03}.{kind}"
-        story = [("Title", title), *(("BodyText", part) for part in parts)]
         if kind == "md":
-            making.write(path, f"# {title}\n\n" + "\n\n".join(parts))
+            making.write(path, f"# {title}\n\n" + "\n\n".join(_told(parts, "## ")))
         elif kind == "txt":
-            making.write(path, f"{title}\n\n" + "\n\n".join(parts))
+            making.write(path, f"{title}\n\n" + "\n\n".join(text for _, text in parts))
         elif kind == "html":
-            body = "".join(f"<p>{part}</p>" for part in map(_escaped, parts))
-            making.write(
-                path, f"<!doctype html><title>{_escaped(title)}</title><main>{body}</main>"
-            )
+            making.write(path, _web_page(title, parts, language))
         elif kind == "docx":
-            styles = [("Heading 1", title), *(("Normal", part) for part in parts)]
+            styles = [("Heading 1", title)]
+            for heading, text in parts:
+                styles += [("Heading 2", heading)] * bool(heading) + [("Normal", text)]
             making.docx(path, styles, title)
         elif kind == "pdf":
-            making.pdf(
-                path, [("Title", _escaped(title)), *((s, _escaped(t)) for s, t in story[1:])]
-            )
+            printed(path, _web_page(title, parts, language))
         else:
-            rows.append({"id": f"{kind}-{number}", "title": title, "text": "\n\n".join(parts)})
+            story = "\n\n".join(text for _, text in parts)
+            rows.append({"id": f"row-{number}", "title": title, "text": story})
     assert rows
     half = len(rows) // 2
     lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows[:half])
@@ -88,13 +118,23 @@ def write_documents(folder: Path, data: Path, language: str) -> Path:
     return making.archive(folder / "documents.zip", members)
 
 
-def _can_be_set(title: str, parts: list[str]) -> bool:
-    whole = " ".join([title, *parts])
-    return whole == whole.encode(PDF_LETTERS, "ignore").decode(PDF_LETTERS)
+def _told(parts: list[tuple[str, str]], mark: str) -> Iterator[str]:
+    for heading, text in parts:
+        if heading:
+            yield f"{mark}{heading}"
+        yield text
 
 
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _web_page(title: str, parts: list[tuple[str, str]], language: str) -> str:
+    body = "".join(
+        f"<h2>{escape(heading)}</h2>" * bool(heading) + f"<p>{escape(text)}</p>"
+        for heading, text in parts
+    )
+    side = "rtl" if language == "ar" else "ltr"
+    return (
+        f'<!doctype html><html lang="{language}" dir="{side}"><meta charset="utf-8">'
+        f"<title>{escape(title)}</title><main><h1>{escape(title)}</h1>{body}</main>"
+    )
 
 
 @pytest.fixture
@@ -111,16 +151,27 @@ def rita(tmp_path: Path) -> Iterator[tuple[Instance, Page]]:
         browser.close()
 
 
+def printer(page: Page) -> Printer:
+    """Return what prints a web page to a PDF, as anybody's browser does."""
+
+    def printed(path: Path, html: str) -> None:
+        page.set_content(html)
+        path.write_bytes(page.pdf(format="A4"))
+
+    return printed
+
+
 @pytest.mark.parametrize("language", CORPORA)
 def test_documents_become_two_releases(
     language: str, rita: tuple[Instance, Page], data: Path, tmp_path: Path
 ) -> None:
     instance, page = rita
-    upload(page, write_documents(tmp_path, data, language), language)
+    upload(page, write_documents(tmp_path, data, language, printer(page)), language)
     for protocol in ("squad", "rag"):
         slug = f"{language}-{protocol}"
         create(page, slug, protocol)
-        choose_seeds(page, slug, N_SEEDS)
+        choose_seeds(page, slug, CORPORA[language].seeds)
+        preview(page, slug, "rtl" if language == "ar" else "ltr")
         publish(page, slug)
         instance.run("simulate", slug, "--workers", "8", "--seed", "3")
         release(page, slug)
@@ -154,6 +205,18 @@ def choose_seeds(page: Page, slug: str, number: int) -> None:
     page.locator("#count").fill(str(number))
     page.get_by_role("button", name="Choose", exact=True).click()
     expect(page.get_by_role("link", name="See what it costs")).to_be_visible(timeout=120_000)
+
+
+def preview(page: Page, slug: str, side: str) -> None:
+    """What is read and written stands on the side where the language's lines begin."""
+    asked = page.goto(f"/collections/{slug}/preview/question/")
+    assert asked is not None
+    assert asked.ok
+    work = page.frame_locator("iframe")
+    beginnings = [work.locator(each).first for each in (".document-title", ".block")]
+    beginnings.append(work.get_by_role("textbox", name="Your question"))
+    for each in beginnings:
+        expect(each).to_have_css("direction", side)
 
 
 def publish(page: Page, slug: str) -> None:

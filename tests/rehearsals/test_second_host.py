@@ -16,15 +16,11 @@ from tests.browser.conftest import ARGUMENTS, PROTOCOLS
 from tests.browser.person import Person
 from tests.browser.test_forms import WRITE
 from tests.migrated_databases import databases
+from tests.rehearsals.network_hosts import certificate, ip
 from tests.serving import ROOT, START_SECONDS, Instance
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HERE, THERE = "10.231.77.1", "10.231.77.2"
-
-
-def ip(*words: str) -> None:
-    """Run a command of iproute2."""
-    subprocess.run(["ip", *words], check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -36,7 +32,7 @@ def host() -> Iterator[str]:
     try:
         ip("netns", "add", name)
     except subprocess.CalledProcessError as error:
-        pytest.skip(f"This machine lets nobody make a second host: {error.stderr.decode().strip()}")
+        pytest.skip(f"This machine lets nobody make a second host: {error.stderr.strip()}")
     try:
         near = f"v{os.getpid()}"
         ip("link", "add", near, "type", "veth", "peer", "name", "eth0", "netns", name)
@@ -85,15 +81,10 @@ class Served(Instance):
         return Instance(self.home, int(self.environment["PORT"]), other)
 
 
-def certificate(folder: Path) -> dict[str, str]:
+def tls(folder: Path) -> dict[str, str]:
     """Return the settings that serve with a certificate which this machine's programs believe."""
-    files = {"TLS_CERTIFICATE": folder / "certificate.pem", "TLS_KEY": folder / "key.pem"}
-    request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-    named = ["-subj", f"/CN={HERE}", "-addext", f"subjectAltName=IP:{HERE}"]
-    into = ["-out", str(files["TLS_CERTIFICATE"]), "-keyout", str(files["TLS_KEY"])]
-    subprocess.run([*request, *named, *into], check=True, capture_output=True)
-    found = {name: str(path) for name, path in files.items()}
-    return {**found, "AWS_CA_BUNDLE": found["TLS_CERTIFICATE"]}
+    made, key = map(str, certificate(folder, HERE))
+    return {"TLS_CERTIFICATE": made, "TLS_KEY": key, "AWS_CA_BUNDLE": made}
 
 
 def invitation(base: str) -> str:
@@ -118,7 +109,7 @@ def test_a_worker_on_another_host_does_a_hit(host: str, tmp_path: Path, encrypte
         pytest.skip("Serving is rehearsed on PostgreSQL: run `make rehearse`")
     port = services.free_port(services.SERVED)
     with databases("second_host") as settings, services.redis() as redis:
-        more = certificate(tmp_path) if encrypted else {}
+        more = tls(tmp_path) if encrypted else {}
         more["COLLECTOR_PROTOCOLS"] = str(PROTOCOLS)
         served = Served(tmp_path, port, {**settings, **more, "REDIS_URL": redis})
         try:

@@ -26,6 +26,13 @@ from tasks.models import (
 )
 
 SHOWN = 8
+# What was done, by whether it was whatever the test says, and whether they have it.
+DID = {
+    (False, True): "granted",
+    (False, False): "declined",
+    (True, True): "let in",
+    (True, False): "no longer lets in",
+}
 # The steps of a rejection that people take.
 REJECTING = {
     RejectionState.PROPOSED: "proposed to reject work of {}",
@@ -65,7 +72,7 @@ def _grants(context: CollectionContext, people: People) -> Iterator[Event]:
         qualification__stage__collection=context.collection, decided_at__isnull=False
     )
     for row in rows.select_related("qualification__stage").order_by("-decided_at")[:SHOWN]:
-        did = "granted" if row.state == GrantState.GRANTED else "declined"
+        did = DID[row.is_let_in, row.state == GrantState.GRANTED]
         stage = row.qualification.stage
         sentence = f"{row.decided_by} {did} {people.name(row.worker_id)}: {stage}."
         yield Event(row.decided_at, sentence)  # type: ignore[arg-type]

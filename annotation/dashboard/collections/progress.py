@@ -124,12 +124,10 @@ def _grants(collection: Collection) -> dict[int, dict[str, int]]:
     rows = (
         Grant.objects.filter(qualification__stage__collection=collection)
         .order_by()
-        .values("qualification__stage_id", "state")
-        .annotate(n=Count("pk"), tested=Count("submitted_at"))
+        .values_list("qualification__stage_id", "state", "is_let_in")
+        .annotate(n=Count("pk"))
     )
     found: dict[int, dict[str, int]] = {}
-    for row in rows:
-        of_stage = found.setdefault(row["qualification__stage_id"], {})
-        of_stage[row["state"]] = row["tested"]
-        of_stage[f"let_in_{row['state']}"] = row["n"] - row["tested"]
+    for stage, state, is_let_in, n in rows:
+        found.setdefault(stage, {})[f"let_in_{state}" if is_let_in else state] = n
     return found

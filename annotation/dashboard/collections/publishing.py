@@ -13,6 +13,7 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.money.spending import spending_of
 from collector.models import CollectionState, Stage
+from collector.seeds.selection import empty_splits
 from common.actions import ActionError
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import publication
@@ -62,7 +63,7 @@ def _before_publishing(request: HttpRequest, context: CollectionContext) -> Http
         tab="collection",
         stages=[(context.parameters.stages()[each.stage.name], each) for each in estimates],
         money=spending_of(row, totals(row, estimates)),
-        notices=notices(context.parameters),
+        notices=[*notices(context.parameters), *empty_splits(row, context.parameters)],
         n_seeds=row.seeds.count(),
         provider=publication.provider_name(),
         audience=audience_of(row),

@@ -21,7 +21,7 @@ from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Grant, GrantState
 from tasks.people import trusted
 from tasks.people.audience import audience_of
-from tasks.people.qualifications import untested
+from tasks.people.qualifications import trusted_grants
 
 FIRST = "Chosen before the first publication."
 
@@ -118,7 +118,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def _let_in(context: CollectionContext) -> QuerySet[Grant]:
-    return untested(context.collection).filter(state=GrantState.GRANTED)
+    return trusted_grants(context.collection).filter(state=GrantState.GRANTED)
 
 
 def _drawn(
@@ -126,7 +126,7 @@ def _drawn(
 ) -> HttpResponse:
     audience = audience_of(context.collection)
     tables = context.parameters.stages()
-    rows = untested(context.collection).order_by("-decided_at")
+    rows = trusted_grants(context.collection).order_by("-decided_at")
     acts = rows.values("decided_by", "decided_at", "state", "qualification__stage__name")
     shown: dict[str, object] = {
         "audience": audience,

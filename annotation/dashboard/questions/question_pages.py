@@ -1,6 +1,6 @@
 """Every question with its verdict; one question with all its votes; overriding by hand."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from string import ascii_uppercase
 
 from django.contrib import messages
@@ -19,6 +19,7 @@ from annotation.dashboard.questions.corrected_answer import (
     CorrectionInput,
     corrected,
     correction_types,
+    takes_evidence,
 )
 from annotation.dashboard.questions.highlights import pieces
 from annotation.dashboard.questions.passages import (
@@ -57,6 +58,9 @@ MAX_TITLE = 300
 # The decision to have none: see follow_votes.
 VOTES = "votes"
 CORRECTED = "corrected"
+# What is typed of a corrected answer, and what else stays where a decision is refused.
+TYPED = tuple(field.name for field in fields(CorrectionInput))
+KEPT = ("decision", "base", *TYPED)
 # What the log says of a vote that was chosen by one key, where nothing is written beside it.
 CHOSEN_BY_KEY = "Adjudicated: the votes differed."
 
@@ -154,6 +158,7 @@ def question(request: HttpRequest, context: CollectionContext, key: str) -> Http
         overrides=[(each, letters.get(each.new_chosen_id)) for each in overrides],
         corrected=_corrected(verdict, context.collection.corpus),
         correction_types=correction_types(votes[0].given.answer) if votes else [],
+        corrects_evidence=bool(votes) and takes_evidence(votes[0].given.answer),
         address=wanted.address(),
         neighbours=_neighbours(context, wanted, row),
         adjudicates=_adjudicates(wanted) and verdict is not None,
@@ -194,8 +199,7 @@ def override(request: HttpRequest, context: CollectionContext, key: str) -> Http
             chosen, outcome = _chosen(request, context, row)
             logged = override_verdict(verdict, outcome, chosen, note, by, now)
     except ActionError as error:
-        names = ("decision", "base", "type", "text", "unit")
-        kept = {name: request.POST.get(name, "")[:MOST_WORDS] for name in names}
+        kept = {name: request.POST.get(name, "")[:MOST_WORDS] for name in KEPT}
         request.session[f"override {row.key}"] = {"note": note, **kept}
         messages.error(request, error.on_page)
     else:
@@ -290,7 +294,7 @@ def _to_correct(context: CollectionContext, row: Question, request: HttpRequest)
 
 
 def _typed(request: HttpRequest) -> CorrectionInput:
-    return CorrectionInput(*(request.POST.get(name, "") for name in ("type", "text", "unit")))
+    return CorrectionInput(**{name: request.POST.get(name, "") for name in TYPED})
 
 
 def _corrected(verdict: Verdict | None, corpus: Corpus) -> ReadableAnswer | None:

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
+from html import escape, unescape
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,7 @@ from common.spreadsheet import csv_lines
 SUMS = "SHA256SUMS"
 UNDER_WAY: tuple[str, ...] = (OrderState.WAITING, OrderState.RUNNING)
 CARD = "README.md"
+LEADS_TO = re.compile(r'\b(src|href)="([^"]*)"')
 # An example stands near the beginning of its file; the rest of a large one is not read.
 READ_CHARACTERS = 2_000_000
 # The page shows so many changed questions; the file has all.
@@ -49,9 +52,17 @@ class Example:
     json: str
 
 
-def card_html(path: Path) -> str:
-    """Return a release's README as HTML; raw HTML in it is shown as text."""
-    return html_of(without_header(path.read_text("utf-8")))
+def card_html(path: Path, addresses: Mapping[str, str]) -> str:
+    """Return a release's README as HTML; raw HTML in it is shown as text.
+
+    addresses: of the release's files by name, to which its links and pictures lead.
+    """
+
+    def at_its_address(found: re.Match[str]) -> str:
+        name = unescape(found[2])
+        return f'{found[1]}="{escape(addresses[name])}"' if name in addresses else found[0]
+
+    return LEADS_TO.sub(at_its_address, html_of(without_header(path.read_text("utf-8"))))
 
 
 def first_example(folder: Path, names: list[str]) -> Example | None:
@@ -139,7 +150,10 @@ def release_card(request: HttpRequest, context: CollectionContext, number: int) 
     path = _path(row, CARD)
     if path is None:
         raise Http404
-    html = card_html(path)
+    addresses = {
+        name: context.url("release_file", number=number, name=name) for name in row.manifest
+    }
+    html = card_html(path, addresses)
     template = "releases/dataset_card.html"
     return context.render(request, template, tab="releases", release=row, html=html)
 
@@ -211,14 +225,14 @@ def release_file(
     path = _path(row, name)
     if path is None:
         raise Http404
-    # Never shown in the browser: a released text must not run as a page of ours.
+    # Never a page in the browser: a released text must not run as one of ours. The README's
+    # pictures are drawn in it all the same, where nothing of theirs runs.
     headers = {
         "Content-Disposition": content_disposition_header(True, path.name) or "attachment",
         "Content-Length": str(path.stat().st_size),
     }
-    return StreamingHttpResponse(
-        _read(path), content_type="application/octet-stream", headers=headers
-    )
+    kind = "image/svg+xml" if name.endswith(".svg") else "application/octet-stream"
+    return StreamingHttpResponse(_read(path), content_type=kind, headers=headers)
 
 
 async def _read(path: Path) -> AsyncIterator[bytes]:
@@ -230,10 +244,10 @@ async def _read(path: Path) -> AsyncIterator[bytes]:
 
 def _now(context: CollectionContext) -> dict[str, Any]:
     order = ReleaseOrder.objects.filter(collection=context.collection).first()
-    rows = Release.objects.filter(collection=context.collection).order_by("-number")
+    rows = list(Release.objects.filter(collection=context.collection).order_by("-number"))
     return {
         "verdicts": verdict_counts(context.collection),
-        "releases": [(row, _splits(row)) for row in rows],
+        "releases": [(row, _splits(row), since) for row, since in zip_longest(rows, rows[1:])],
         "order": order,
         "not_said": not_said(said(context.collection)),
         "under_way": order is not None and order.state in UNDER_WAY,

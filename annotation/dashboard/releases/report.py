@@ -1,6 +1,5 @@
 """The report: what a collection has brought, and how a system's predictions do beside people."""
 
-import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import REPORT
+from annotation.reports.charts import has_chart
+from annotation.reports.table import are_figures
 from collector.protocols.loading import get_protocol
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ PREDICTED = "predicted"
 MAX_BYTES = 100_000_000
 # A table with more columns takes the whole width of the page.
 WIDE = 5
-# A cell with a digit, or the dash that stands for a number still missing.
-FIGURE = re.compile(r"\d|^–$")
 
 
 @collection_page
@@ -106,7 +105,7 @@ class _Column:
     def __init__(self, table: "Table", at: int, texts: list[str]) -> None:
         self.name, self.is_shaded = table.columns[at], table.is_shaded(at)
         self.has_bars = table.is_share(at) and not self.is_shaded
-        self.has_figures = self.is_shaded or all(FIGURE.search(text) for text in texts)
+        self.has_figures = self.is_shaded or are_figures(texts)
 
     def filled(self, cell: object) -> float | None:
         """Return the share to draw, from 0 to 1, None where none is."""
@@ -121,11 +120,12 @@ def drawn(table: "Table") -> dict[str, Any]:
     columns = [_Column(table, at, [row[at] for row in texts]) for at in range(len(table.columns))]
     return {
         "name": table.name,
-        "has_chart": any(column.has_bars for column in columns),
+        "has_chart": has_chart(table),
         "title": table.title,
         "note": table.note,
         "simulated": table.simulated,
         "flow": table.flow,
+        "named": table.named,
         "columns": columns,
         "is_wide": len(columns) > WIDE,
         "rows": [

@@ -19,8 +19,16 @@ from collector.models import Collection, CollectionState
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import FOLDS
 from collector.seeds.looser_thresholds import LooserThreshold, find_looser
-from collector.seeds.selection import is_curated, n_needed, noun_of, select_seeds
+from collector.seeds.selection import (
+    cautions_of,
+    is_curated,
+    n_needed,
+    noun_of,
+    select_seeds,
+    stages_from_seeds,
+)
 from common.actions import ActionError
+from tasks.kinds.registry import kind_of
 
 PER_PAGE = 8
 MOST_AT_ONCE = 100_000
@@ -44,6 +52,8 @@ def seeds(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     # Without a fold are those of the qualification, or all: the protocol splits later.
     later = set(counts) == {""}
     curated = is_curated(context.collection)
+    # A set's passages stand each for itself: none is the beginning of another's article.
+    apart = curated or any(kind_of(one).cites_passages for one in context.collection.stages.all())
     return context.render(
         request,
         "seeds/seeds.html",
@@ -59,10 +69,11 @@ def seeds(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         ),
         fold=fold if fold in counts else None,
         page=page,
-        cautions=context.parameters.cautions(),
+        cautions=cautions_of(context.collection),
+        stages=stages_from_seeds(context.parameters),
         noun=noun_of(context.collection),
         **_looser(context, _number(request.GET.get("count", ""))),
-        shown=[(seed, passages(seed) if curated else [passage(seed)]) for seed in page],
+        shown=[(seed, passages(seed) if apart else [passage(seed)]) for seed in page],
     )
 
 
@@ -132,7 +143,9 @@ def choose_seeds(request: HttpRequest, context: CollectionContext) -> HttpRespon
         return _back_with(context, typed)
     spread = ", ".join(f"{folds[name]} {name}" for name in FOLDS if folds.get(name))
     into = f" ({spread})" if spread else ""
-    messages.success(request, f"Chosen: {sum(folds.values())} more seeds{into}.")
+    stages = stages_from_seeds(context.parameters)
+    each = f", {count} for each of {' and '.join(stages)}" if stages[1:] else ""
+    messages.success(request, f"Chosen: {sum(folds.values())} more seeds{into}{each}.")
     return redirect(context.url("seeds"))
 
 

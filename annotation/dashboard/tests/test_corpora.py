@@ -103,7 +103,7 @@ def test_a_document_is_shown_as_it_was_read_and_in_its_direction(rita: Client) -
     assert '<article class="document" lang="ar" dir="rtl">' in page
     assert '<h2 class="level-2">الجزء</h2>' in page
     assert '<p class="passage-text is-item">بند</p>' in page
-    assert "ar, right to left" in rita.get("/corpora/the-handbook/").content.decode()
+    assert "Arabic, right to left" in rita.get("/corpora/the-handbook/").content.decode()
 
 
 def test_documents_are_added_until_a_collection_uses_the_corpus(rita: Client) -> None:

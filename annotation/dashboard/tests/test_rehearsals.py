@@ -46,6 +46,7 @@ FOUND = {
     "server": {"requests": 300, "median_ms": 44, "slow_ms": 160},
     "tables": [],
     "copied": {"seeds": 3, "articles": 9},
+    "part": "Of the corpus’s 900 documents 9 were copied.",
     "whole": {"seeds": 4, "expected_cents": 5000, "maximum_cents": 9000, "budget_cents": 9900},
 }
 
@@ -111,7 +112,13 @@ def test_it_shows_what_was_found_and_marks_it_as_simulated(rita: Client) -> None
     row = rehearsed(make_collection())
     page = rita.get(PAGE).content.decode()
     for words in (
-        *("All of this is simulated", "12 simulated workers", "of 32 asked", "44 ms"),
+        *(
+            "All of this is simulated",
+            "Of the corpus’s 900 documents 9 were copied.",
+            "12 simulated workers",
+            "of 32 asked",
+            "44 ms",
+        ),
         *("$20.00", "expected were $10.00", "$100.00", "the budget is $99.00"),
         *("Assignments that nobody could take.", "8.4 min", "Refused until mended"),
         *("The search does not work.", "without a search says little"),

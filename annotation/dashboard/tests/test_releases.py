@@ -192,6 +192,7 @@ def test_an_order_is_taken_by_one_job_and_again_when_that_has_died(pilot: Collec
     ]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_job_that_is_long_at_one_step_keeps_its_order(
     pilot: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -294,6 +295,26 @@ def test_the_readme_is_a_page_and_its_markup_is_text(
     assert "Read its README" not in rita.get(f"{PAGE}1/").content.decode()
 
 
+@pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
+def test_the_readme_leads_to_the_releases_own_files_and_shows_its_drawings(
+    rita: Client, pilot: Collection, tmp_path: Path
+) -> None:
+    (tmp_path / "tables").mkdir()
+    links = "![Size](tables/size.svg) [size.csv](tables/size.csv) [more](other.csv)"
+    card = f"{links}\n\n|a|b|\n|-|-:|\n|6|7|"
+    files = {"README.md": card, "tables/size.svg": "<svg/>", "tables/size.csv": "a"}
+    issue_into(tmp_path, pilot, **files)
+    page = rita.get(f"{PAGE}1/readme/").content.decode()
+    assert f'<img src="{PAGE}1/tables/size.svg" alt="Size"' in page
+    assert f'<a href="{PAGE}1/tables/size.csv">' in page
+    assert '<a href="other.csv">' in page
+    # A style in an element would be refused by the page's policy.
+    assert '<td>6</td>\n<td class="n">7</td>' in page
+    drawing = rita.get(f"{PAGE}1/tables/size.svg")
+    assert drawing["Content-Type"] == "image/svg+xml"
+    assert drawing["Content-Disposition"].startswith("attachment")
+
+
 def test_a_release_shows_an_example_and_leads_to_the_report(
     rita: Client, pilot: Collection, tmp_path: Path
 ) -> None:
@@ -394,6 +415,9 @@ def test_what_changed_since_an_earlier_release_is_shown_and_handed_out(
     Verdict.objects.filter(question=gone).update(outcome="dropped", reason="marked_bad")
     publish_release(pilot, None, timezone.now())
     assert f'href="{PAGE}2/changes/"' in rita.get(f"{PAGE}2/").content.decode()
+    listed = rita.get(PAGE).content.decode()
+    assert f'href="{PAGE}2/changes/">What changed since release 1</a>' in listed
+    assert listed.count("/changes/") == 1
     page = rita.get(f"{PAGE}2/changes/").content.decode()
     assert gone.text in page
     assert "Dropped (marked bad)" in page

@@ -6,6 +6,7 @@ from django.test import Client
 
 from annotation.dashboard.seeds import seed_pages
 from annotation.dashboard.tests.test_collections import queries
+from annotation.templatetags.dashboard_words import counted_as, language_name
 from collector.models import Collection
 from collector.seeds.looser_thresholds import LooserThreshold, LooserThresholds
 from tasks.tests.making import make_collection, make_corpus
@@ -36,6 +37,12 @@ def test_it_shows_folds_and_real_text(rita: Client, pilot: Collection) -> None:
     assert "for the qualification" in page
 
 
+def test_sets_of_passages_and_languages_have_their_words() -> None:
+    assert counted_as("set of passages", 20) == "sets of passages"
+    assert counted_as("set of passages", 1) == "set of passages"
+    assert (language_name("ar"), language_name("arz")) == ("Arabic", "arz")
+
+
 def test_a_fold_can_be_looked_at_alone(rita: Client, pilot: Collection) -> None:
     page = rita.get(PAGE + "?fold=").content.decode()
     assert page.count('<li class="card">') == 1
@@ -46,6 +53,15 @@ def test_more_are_chosen(rita: Client, pilot: Collection) -> None:
     page = rita.post(PAGE + "choose/", {"count": "6"}, follow=True).content.decode()
     assert "Chosen: 6 more seeds" in page
     assert pilot.seeds.exclude(fold="").count() == 10
+
+
+def test_a_split_without_a_seed_is_named_here_and_before_publishing(
+    rita: Client, pilot: Collection
+) -> None:
+    Collection.objects.update(state="draft")
+    pilot.seeds.exclude(fold="").update(fold="train")
+    for address in (PAGE, PAGE.replace("seeds/", "publish/")):
+        assert "No seed is in dev and test" in rita.get(address).content.decode()
 
 
 @pytest.mark.parametrize("typed", ["", "0", "-3", "many", "1000000000", "²"])

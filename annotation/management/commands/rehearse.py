@@ -82,6 +82,8 @@ class Command(BaseCommand):
             f"{found['seconds']:.0f} s, on {found['copied']['seeds']} of "
             f"{found['whole']['seeds']} seeds."
         )
+        if found["part"]:
+            write(found["part"])
         for stage in found["stages"]:
             least = stage["least_minutes"]
             takes = f", {least:g} min to read and type alone" if least is not None else ""

@@ -20,6 +20,7 @@ from annotation.release.records_schema import (
     VoteRecord,
     chosen_vote,
     is_kept,
+    published_vote,
 )
 from common.spreadsheet import csv_lines
 
@@ -38,6 +39,11 @@ COLUMNS = {
         *("question_tokenized", "answer1_tokenized", "answer2_tokenized"),
     ),
     SUMMARIES: ("document_id", "set", "summary", "summary_tokenized"),
+}
+FILES_HOLD = {
+    DOCUMENTS: "the books, with the set each is in, in the official layout",
+    QUESTIONS: "the questions of all sets with two answers each, in the official layout",
+    SUMMARIES: "the summaries that questions were asked about, in the official layout",
 }
 # What a reader of each file cannot do without.
 NEEDED = {
@@ -290,17 +296,9 @@ def _seed(document: str, row: Row | None, summary: Row | None, rows: Sequence[Ro
 
 
 def _read_question(document: str, number: int, row: Row) -> QuestionRecord:
-    vote: VoteRecord = {
-        "stage": "answer",
-        "worker": None,
-        "type": "words",
-        "payload": {"fields": {"answer": row["answer2"], "doubt": ""}},
-        "hit_seconds": None,
-        "hit_items": None,
-        "synthetic": False,
-        "chosen": True,
-        "agrees": True,
-    }
+    vote: VoteRecord = published_vote(
+        "words", {"fields": {"answer": row["answer2"], "doubt": ""}}, stage="answer"
+    )
     return {
         "id": f"{document}-{number}",
         "key": f"{document}-{number}",

@@ -12,6 +12,7 @@ from annotation.release.records_schema import (
     QuestionRecord,
     SeedRecord,
     VoteRecord,
+    published_vote,
 )
 
 # The stage in which the writer asks and answers.
@@ -125,17 +126,7 @@ def _vote(
     }
     if is_withheld and answer:
         payload[GOLD] = json.dumps(item)
-    return {
-        "stage": QUESTION,
-        "worker": None,
-        "type": kind,
-        "payload": payload,
-        "hit_seconds": None,
-        "hit_items": None,
-        "synthetic": False,
-        "chosen": True,
-        "agrees": True,
-    }
+    return published_vote(kind, payload, stage=QUESTION)
 
 
 def _span(answer: str, passages: list[PassageRecord]) -> dict[str, Any]:

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 EASY, MEDIUM = "train-easy", "train-medium"
 # In the order in which a tie of remainders is decided.
 HARD = ("train-hard", "dev", "test-distractor", "test-fullwiki")
+RULE = (
+    "Questions were placed by how hard they are: as easy where most sampled questions of their "
+    "writer need one paragraph, as medium where a model that had not seen them was right and "
+    "surest; the hard ones were drawn."
+)
 Example = Mapping[str, Any]
 
 

@@ -33,6 +33,12 @@ from annotation.release.votes_table import spans_of
 ARTICLES_FILE = "context_articles.json"
 FOLDS = ("train", "dev", "test")
 SPLITS = FOLDS
+FILES_HOLD = {
+    ARTICLES_FILE: (
+        "the articles that links lead to, as HTML; a literal less-than sign in them is written as "
+        "its full-width form"
+    ),
+}
 identified = release_tree.identified
 LINK = {
     "start": Column("offset of its first character in the passage", INTEGER),

@@ -11,6 +11,7 @@ from annotation.release.records_schema import (
     ArticleRecord,
     QuestionRecord,
     SeedRecord,
+    published_vote,
 )
 
 
@@ -89,19 +90,7 @@ def _question(question: Question, fold: str, key: str) -> QuestionRecord:
         "synthetic": False,
         "verdict": PUBLISHED.copy(),
         "split": fold,
-        "votes": [
-            {
-                "stage": "",
-                "worker": None,
-                "type": answer.type,
-                "payload": payload,
-                "hit_seconds": None,
-                "hit_items": None,
-                "synthetic": False,
-                "chosen": True,
-                "agrees": True,
-            }
-        ],
+        "votes": [published_vote(answer.type, payload)],
     }
 
 

@@ -10,6 +10,8 @@ from collector.seeds.candidate import Candidate
 if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters
 
+RULE = "The split of a passage was fixed when it was chosen: no text is in two."
+
 
 def plan(
     seeds: Iterable[Candidate],

@@ -18,6 +18,7 @@ from annotation.release.records_schema import (
     QuestionRecord,
     SeedRecord,
     VoteRecord,
+    published_vote,
 )
 
 # The stages in which a teacher answers, and whoever answers the same questions again.
@@ -113,17 +114,13 @@ def _vote(
     start, text = answer["answer_start"], answer["text"]
     found = text != CANNOT_ANSWER
     span = {"document": "section", "start": start, "end": start + len(text), "text": text}
-    return {
-        "stage": DIALOG if chosen else VALIDATION,
-        "worker": None,
-        "type": "span" if found else "none",
-        "payload": {"spans": [span] if found else [], **acts},
-        "hit_seconds": None,
-        "hit_items": None,
-        "synthetic": False,
-        "chosen": chosen,
-        "agrees": chosen,
-    }
+    return published_vote(
+        "span" if found else "none",
+        {"spans": [span] if found else [], **acts},
+        stage=DIALOG if chosen else VALIDATION,
+        chosen=chosen,
+        agrees=chosen,
+    )
 
 
 def _check(section: Any, where: str) -> None:

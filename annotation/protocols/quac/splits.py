@@ -13,6 +13,8 @@ from collector.seeds.candidate import Candidate
 if TYPE_CHECKING:
     from annotation.protocols.quac.parameters import Parameters
 
+RULE = "The split of a section was fixed when it was chosen: no section is in two."
+
 
 def plan(
     seeds: Iterable[Candidate],

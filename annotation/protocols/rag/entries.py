@@ -56,6 +56,24 @@ def cited_ids(question: QuestionRecord) -> Iterator[str]:
                 yield passage_id(one["document"], one["paragraph"])
 
 
+def one_was_enough(question: QuestionRecord) -> bool:
+    """Return whether somebody else proved the released answer of a question by one passage.
+
+    Where a requester decided that is read off the released answers: the verdict's reason says no
+    more than that it was by hand.
+    """
+    verdict = question["verdict"]
+    if verdict is None or not verdict["overridden"]:
+        return verdict is not None and verdict["reason"] == SINGLE_PASSAGE
+    proofs = [
+        {(one["document"], one["paragraph"]) for one in vote["payload"].get("evidence") or ()}
+        for vote in answering(question)
+        # The writer's own says what was shown.
+        if "correction" in question or not vote["payload"].get("shown")
+    ]
+    return any(len(passages) == 1 for passages in proofs)
+
+
 def entry(seed: SeedRecord, question: QuestionRecord, passages: Passages) -> dict[str, Any]:
     """Return a question as the file has it; an imported one exactly as it came.
 
@@ -76,7 +94,6 @@ def entry(seed: SeedRecord, question: QuestionRecord, passages: Passages) -> dic
         for vote in answered[1:]
         for one in _evidence(vote, "evidence", question["id"], passages)
     ]
-    verdict = question["verdict"]
     return {
         "id": question["id"],
         "question": question["text"],
@@ -94,9 +111,7 @@ def entry(seed: SeedRecord, question: QuestionRecord, passages: Passages) -> dic
         ],
         "plausible_evidence": _evidence(released, "plausible", question["id"], passages),
         "shown": shown,
-        "single_passage": len(shown) > 1
-        and verdict is not None
-        and verdict["reason"] == SINGLE_PASSAGE,
+        "single_passage": len(shown) > 1 and one_was_enough(question),
     }
 
 

@@ -43,6 +43,13 @@ from annotation.release.records_schema import (
 SPLITS = ("train", "dev", "test")
 # A system searches all passages, not those alone that somebody asked about.
 WHOLE_CORPUS = True
+FILES_HOLD = {
+    "corpus.jsonl": "every passage of the documents, as BEIR reads them",
+    "queries.jsonl": "the questions of all splits, as BEIR reads them",
+    "qrels/*.tsv": "which passages prove the answer of each question, as BEIR reads them",
+    "qrels.*.trec": "the same, as trec_eval reads them",
+    "*.json": "the questions, with answers and evidence to the page and character",
+}
 VERSION = "1.0"
 QUESTION_COLUMNS = {
     "full_answer": Column("the released answer as a whole sentence"),

@@ -12,6 +12,7 @@ from annotation.release.records_schema import (
     QuestionRecord,
     SeedRecord,
     VoteRecord,
+    published_vote,
 )
 
 # Of a set of passages that was read: its file, as JSON without what it lists.
@@ -109,17 +110,7 @@ def _votes(raw: Mapping[str, Any]) -> list[VoteRecord]:
     plausible = [_mark(one) for one in raw.get("plausible_evidence", ())]
     nothing = {"short": "", "full": "", "reason": "", "evidence": [], "plausible": plausible}
     return [
-        {
-            "stage": "",
-            "worker": None,
-            "type": type,
-            "payload": payload,
-            "hit_seconds": None,
-            "hit_items": None,
-            "synthetic": False,
-            "chosen": place == 0,
-            "agrees": True,
-        }
+        published_vote(type, payload, chosen=place == 0)
         for place, (type, payload) in enumerate(given or [("none", nothing)])
     ]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from annotation.metrics.token_overlap import score_v2
-from annotation.protocols.rag.entries import ANSWER, NATURAL, SINGLE_PASSAGE, cited_ids
+from annotation.protocols.rag.entries import ANSWER, NATURAL, cited_ids, one_was_enough
 from annotation.protocols.rag.export import SPLITS
 from annotation.protocols.rag.passages import document_of
 from annotation.protocols.rag.validation import agree, vote
@@ -101,11 +101,10 @@ class Drawn:
         self.sets += 1
         self.skips += seed.get("skips", 0)
         for question in seed["questions"]:
-            verdict = question["verdict"]
             self.written += 1
             if is_kept(question) and len(seed["passages"]) > 1:
                 self.of_several += 1
-                self.single_passage += bool(verdict and verdict["reason"] == SINGLE_PASSAGE)
+                self.single_passage += one_was_enough(question)
             self.kept += is_kept(question)
 
     def row(self, of_all: int) -> list[Cell]:
@@ -174,10 +173,11 @@ def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]
     n_documents = 0
     for seed in seeds:
         is_natural = any(question["stage"] == NATURAL for question in seed["questions"])
-        shown |= {document_of(passage) for passage in seed["passages"]}
         n_documents = max(n_documents, int(seed["payload"].get(DOCUMENTS, 0)))
         # What nobody has met yet may be for either stage; only sets can be skipped.
         is_met = bool(seed["questions"] or seed.get("skips"))
+        if is_met:
+            shown |= {document_of(passage) for passage in seed["passages"]}
         if is_met and not is_natural and (rule := seed["payload"].get(RULE)) in drawn:
             drawn[rule].add(seed)
         for question in seed["questions"]:
@@ -194,7 +194,7 @@ def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]
         _size(sizes),
         _drawing(drawn, parameters, len(shown), n_documents),
         _categories(categories),
-        _outcomes(reasons),
+        _asked(reasons),
         _reading(reading),
     ]
 
@@ -246,7 +246,7 @@ def _categories(categories: dict[str, Counter[str]]) -> Table:
     return Table("categories", "Types of question", ["type", *SPLITS, ALL], rows)
 
 
-def _outcomes(reasons: dict[str, Counter[str]]) -> Table:
+def _asked(reasons: dict[str, Counter[str]]) -> Table:
     rows: list[list[Cell]] = [
         [source, reason, number, share(number, found.total())]
         for source, found in sorted(reasons.items())
@@ -254,7 +254,7 @@ def _outcomes(reasons: dict[str, Counter[str]]) -> Table:
     ]
     columns = ["asked", "verdict", "questions", "share"]
     note = "Drawn: written about passages. Natural: asked by who had read nothing."
-    return Table("outcomes", "What became of the questions", columns, rows, note)
+    return Table("asked", "What became of drawn and of natural questions", columns, rows, note)
 
 
 def _reading(reading: dict[str, Reading]) -> Table:

@@ -5,6 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tasks.simulation.gaps import INVENTED, gap
+from tasks.widgets.evidence import is_inside_word
+
 if TYPE_CHECKING:
     from tasks.simulation.behaviour import Behaviour
     from tasks.simulation.work_page import Opener
@@ -14,8 +17,6 @@ BETWEEN = "what stands between “{left}” and “{right}”"
 QUOTED = re.compile(r"between “([^”]+)” and “([^”]+)”")
 NATURAL = ("What do the documents say about “{about}”?", "What is there to know about “{about}”?")
 ABOUT = re.compile(r"about “([^”]+)”")
-# Words that stand in no passage: what is asked about them has no answer there.
-INVENTED = ("of Mirabel Ostrander", "in the Vale of Tarn", "under Quillon the Third")
 NONSENSE = "Tell me something nice, number {number}, about this please?"
 REASON = "It makes no sense to me."
 SKIPPED = "The passages have too little to do with each other."
@@ -85,7 +86,7 @@ def _question(
     is_careless = rng.random() < behaviour.careless_question
     asked, said, evidence = [], [], []
     for place, passage in enumerate(item["paragraphs"]):
-        left, span, right, around = _place(passage, rng)
+        left, span, right, around = gap(passage, rng, AROUND)
         evidence.append(_piece(passage, *(span if is_none else around)))
         if is_careless and place:
             continue
@@ -106,29 +107,6 @@ def _question(
         "skipped": False,
         "reason": "",
     }
-
-
-def _place(
-    passage: Mapping[str, Any], rng: random.Random
-) -> tuple[str, tuple[int, int], str, tuple[int, int]]:
-    """Return what stands before some words, the words' offsets, what stands behind, all offsets."""
-    tokens, text = passage["tokens"], passage["text"]
-    words = [at for at, (*_, is_word) in enumerate(tokens) if is_word]
-    quotes = {at for at, (start, *_) in enumerate(tokens) if text[start] in "“”\n"}
-    inner = [
-        at
-        for at in words
-        if AROUND <= at < len(tokens) - AROUND - 1
-        and quotes.isdisjoint(range(at - AROUND, at + AROUND + 2))
-    ]
-    first = rng.choice(inner or words)
-    last = min(first + rng.randrange(2), len(tokens) - 1)
-    before, behind = tokens[max(0, first - AROUND) : first], tokens[last + 1 : last + 1 + AROUND]
-    left = text[before[0][0] : before[-1][1]] if before else ""
-    right = text[behind[0][0] : behind[-1][1]] if behind else ""
-    span = tokens[first][0], tokens[last][1]
-    around = (before[0][0] if before else span[0]), (behind[-1][1] if behind else span[1])
-    return left, span, right, around
 
 
 def _piece(passage: Mapping[str, Any], start: int, end: int) -> dict[str, Any]:
@@ -204,7 +182,13 @@ class _Searching:
         """Say what stands between two pieces of a passage, where one has both."""
         pattern = re.compile(f"{re.escape(left)}(.+?){re.escape(right)}", re.DOTALL)
         for passage in self._look(f"{left} {right}"):
-            places = list(pattern.finditer(passage["text"]))
+            text = passage["text"]
+            # Letters inside a longer word are no place: the page refuses such a mark.
+            places = [
+                place
+                for place in pattern.finditer(text)
+                if not any(is_inside_word(text, at) for at in place.span())
+            ]
             if places:
                 found = min(places, key=lambda place: place.end() - place.start())
                 self.said.append(found[1].strip())

@@ -11,6 +11,11 @@ from collector.seeds.candidate import GROUP, Candidate
 if TYPE_CHECKING:
     from annotation.protocols.rag.parameters import Parameters
 
+RULE = (
+    "The split of a set of passages was fixed when it was drawn: sets whose documents are "
+    "connected or nearly the same share one."
+)
+
 
 def plan(
     seeds: Iterable[Candidate],

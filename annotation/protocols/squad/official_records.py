@@ -10,6 +10,7 @@ from annotation.release.records_schema import (
     QuestionRecord,
     SeedRecord,
     VoteRecord,
+    published_vote,
 )
 from tasks.widgets.spans import MAIN
 
@@ -94,17 +95,7 @@ def _votes(raw: Mapping[str, Any]) -> list[VoteRecord]:
     ]
     nothing = {"spans": [], "plausible": plausible, "reason": ""}
     return [
-        {
-            "stage": "",
-            "worker": None,
-            "type": type,
-            "payload": payload,
-            "hit_seconds": None,
-            "hit_items": None,
-            "synthetic": False,
-            "chosen": place == 0,
-            "agrees": True,
-        }
+        published_vote(type, payload, chosen=place == 0)
         for place, (type, payload) in enumerate(given or [("none", nothing)])
     ]
 

@@ -1,8 +1,8 @@
-"""Which paragraphs can be asked about: those of some length, of any corpus, article by article."""
+"""Which paragraphs can be asked about: those of some length, of as many articles as there are."""
 
 import random
 from collections.abc import Callable, Iterator
-from itertools import groupby
+from itertools import groupby, islice, zip_longest
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
@@ -15,12 +15,16 @@ from collector.seeds.candidate import GROUP, Candidate, text_key
 if TYPE_CHECKING:
     from annotation.protocols.squad.parameters import Parameters
 
+# Few are asked for at a time, and a corpus can have millions.
+TEXTS_AT_ONCE = 100
+
 
 def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> Iterator[Candidate]:
-    """Yield paragraphs that can be asked about, those of one article together, drawn by `rng`.
+    """Yield paragraphs that can be asked about: one of each article before a second of any.
 
-    The order depends on the corpus's text alone, never on row ids. Of equal paragraphs the first
-    one counts: in two articles they could be in two splits.
+    Articles, and the paragraphs of each, are in an order drawn by `rng`, which depends on the
+    corpus's text alone, never on row ids. Of equal paragraphs the first one counts: in two
+    articles they could be in two splits.
     """
     fitting = (
         _fitting(corpus, parameters)
@@ -28,16 +32,18 @@ def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> 
         .values_list("article_id", "article__title", "pk", "position")
     )
     articles = [
-        (title, [(pk, position) for *_, pk, position in rows])
+        [(title, pk, position) for *_, pk, position in rows]
         for (_, title), rows in groupby(fitting.iterator(), key=lambda row: row[:2])
     ]
     rng.shuffle(articles)
-    seen: set[str] = set()
-    for title, rows in articles:
+    for rows in articles:
         rng.shuffle(rows)
-        kept = sorted(rows[: parameters.seeds.max_per_article], key=lambda row: row[1])
-        texts = Paragraph.objects.in_bulk([pk for pk, _ in kept])
-        for pk, position in kept:
+    turns = zip_longest(*(rows[: parameters.seeds.max_per_article] for rows in articles))
+    drawn = (row for turn in turns for row in turn if row is not None)
+    seen: set[str] = set()
+    while some := list(islice(drawn, TEXTS_AT_ONCE)):
+        texts = Paragraph.objects.in_bulk([pk for _, pk, _ in some])
+        for title, pk, position in some:
             text = texts[pk].text
             if (key := text_key(text)) not in seen:
                 seen.add(key)

@@ -5,6 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tasks.simulation.gaps import INVENTED, gap
+from tasks.widgets import spans
+
 if TYPE_CHECKING:
     from tasks.simulation.behaviour import Behaviour
     from tasks.simulation.work_page import Opener
@@ -15,8 +18,6 @@ ASKED = (
     "What does the text say after “{left}” and before “{right}”?",
 )
 QUOTED = re.compile("“([^”]+)”")
-# Words that stand in no passage: what is asked about them has no answer there.
-INVENTED = ("of Mirabel Ostrander", "in the Vale of Tarn", "under Quillon the Third")
 NONSENSE = "Tell me something nice, number {number}, about this please?"
 REASON = "It makes no sense to me."
 # Tokens that are quoted on either side of an answer.
@@ -43,34 +44,16 @@ def _write(
     questions, asked = [], set()
     for number, item in enumerate(items):
         passage = item["paragraphs"][0]
-        left, span, right = _place(passage, rng)
+        left, words, right, _ = gap(passage, rng, AROUND)
         if item["type"] == "none":
             right = rng.choice(INVENTED)
         text = rng.choice(ASKED).format(left=left, right=right)
         if rng.random() < behaviour.nonsense or text in asked:
             text = NONSENSE.format(number=rng.randrange(1000) * len(items) + number)
         asked.add(text)
-        questions.append({"item": item["id"], "text": text, "spans": [span]})
+        span = _span(passage, *words)
+        questions.append({"item": item["id"], "text": text, "type": "span", "spans": [span]})
     return questions
-
-
-def _place(passage: Mapping[str, Any], rng: random.Random) -> tuple[str, dict[str, Any], str]:
-    """Return what stands before some words, the words as a mark, and what stands behind them."""
-    tokens, text = passage["tokens"], passage["text"]
-    words = [at for at, (*_, is_word) in enumerate(tokens) if is_word]
-    quotes = {at for at, (start, *_) in enumerate(tokens) if text[start] in "“”"}
-    inner = [
-        at
-        for at in words
-        if AROUND <= at < len(tokens) - AROUND - 1
-        and quotes.isdisjoint(range(at - AROUND, at + AROUND + 2))
-    ]
-    first = rng.choice(inner or words)
-    last = min(first + rng.randrange(2), len(tokens) - 1)
-    before, behind = tokens[max(0, first - AROUND) : first], tokens[last + 1 : last + 1 + AROUND]
-    left = text[before[0][0] : before[-1][1]] if before else ""
-    right = text[behind[0][0] : behind[-1][1]] if behind else ""
-    return left, _span(passage, tokens[first][0], tokens[last][1]), right
 
 
 def _answer(item: Mapping[str, Any], behaviour: "Behaviour", rng: random.Random) -> dict[str, Any]:
@@ -79,7 +62,11 @@ def _answer(item: Mapping[str, Any], behaviour: "Behaviour", rng: random.Random)
         return {**blank, "type": "none"}
     passage = item["paragraphs"][0]
     if rng.random() < max(behaviour.wrong_answer, behaviour.nonsense):
-        return {**blank, "type": "span", "spans": [_place(passage, rng)[1]]}
+        return {
+            **blank,
+            "type": "span",
+            "spans": [_span(passage, *gap(passage, rng, AROUND).words)],
+        }
     quoted = QUOTED.findall(item["question"])
     if len(quoted) != 2:
         return {**blank, "type": "bad", "reason": REASON}
@@ -94,8 +81,10 @@ def _between(passage: Mapping[str, Any], left: str, right: str) -> dict[str, Any
     if not places:
         return None
     start, end = min(places, key=lambda place: place[1] - place[0])
-    words = [token for token in passage["tokens"] if start <= token[0] and token[1] <= end]
-    return _span(passage, words[0][0], words[-1][1]) if words else None
+    tokens = passage["tokens"]
+    words = [at for at, token in enumerate(tokens) if start <= token[0] and token[1] <= end]
+    kept = spans.whole(passage["text"], tokens, words[0], words[-1]) if words else None
+    return _span(passage, tokens[kept[0]][0], tokens[kept[1]][1]) if kept else None
 
 
 def _span(passage: Mapping[str, Any], start: int, end: int) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from collector.seeds.candidate import GROUP, Candidate
 if TYPE_CHECKING:
     from annotation.protocols.squad.parameters import Parameters
 
+RULE = "The split of an article was fixed when its paragraphs were chosen: no article is in two."
+
 
 def plan(
     seeds: Iterable[Candidate],

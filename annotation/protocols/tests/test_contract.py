@@ -313,6 +313,17 @@ def _value(name: str, content: bytes) -> Any:
     return json.loads(content)
 
 
+def test_no_two_tables_of_its_report_share_a_name_or_a_title(protocol: Protocol) -> None:
+    if not protocol.has(REPORT):
+        return
+    told = protocol.part(REPORT).tables([], protocol.parameters())
+    # A table's name is that of its files; these two stand below the protocol's own.
+    names = [*(table.name for table in told), "outcomes", "pay"]
+    titles = [*(table.title for table in told), "What became of the questions", "Pay per stage"]
+    assert len({*names}) == len(names)
+    assert len({*titles}) == len(titles)
+
+
 def test_every_kind_of_its_stages_has_a_worked_sample(protocol: Protocol) -> None:
     kinds = {table.kind for table in protocol.parameters().stages().values()}
     assert set(protocol.samples()) == kinds

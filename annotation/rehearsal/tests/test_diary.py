@@ -67,7 +67,7 @@ def test_one_page_is_kept_of_each_kind_and_state_and_the_rest_is_counted() -> No
     for _ in range(2):
         diary.refused(PAGE, STATE, {"questions": []}, [problem, problem])
         diary.advised(PAGE, STATE, {"questions": []}, [problem])
-        diary.submitted(PAGE, STATE, {"questions": [{"item": "1", "text": "Why so?"}]})
+        diary.submitted(PAGE, STATE, {"questions": [{"item": "1", "text": "Why so?"}]}, {})
     assert set(diary.pages) == {("Ask", each) for each in (BLANK, REFUSED, ADVISED, SUBMITTED)}
     assert diary.pages["Ask", REFUSED].note == "Write a question."
     # Submitting nothing is our own doing.
@@ -99,19 +99,48 @@ def test_headings_are_read_and_short_and_full_answers_are_written() -> None:
     diary = Diary()
     headings = [{"words": "The harbour", "level": 1}, {"words": "The light", "level": 2}]
     asked = {"id": "1", "documents": [{"title": "Old Carrow", "lang": "en", "headings": headings}]}
-    diary.submitted(PAGE, {**STATE, "title": "Natural", "items": [asked]}, {})
+    diary.submitted(PAGE, {**STATE, "title": "Natural", "items": [asked]}, {}, {})
     mark = {"document": "carrow.md", "paragraph": 1, "start": 0, "end": 9}
     answered = {"item": "1", "type": "answer", "short": "1801", "full": "In 1801.", "evidence": []}
-    diary.submitted(PAGE, STATE, {"answers": [{**answered, "evidence": [mark]}]})
+    diary.submitted(PAGE, STATE, {"answers": [{**answered, "evidence": [mark]}]}, {})
     assert diary.efforts["Natural"].words_read == 6
     assert diary.efforts["Ask"].characters_typed == 12
+
+
+def test_what_is_opened_of_a_search_is_read_once_and_what_is_not_is_not() -> None:
+    diary = Diary()
+    passage = {"document": "carrow.md", "paragraph": 1, "title": "Carrow", "text": "four five"}
+    unread = {"document": "quarn.md", "paragraph": 2, "title": "Quarn", "snippet": "not read"}
+    answers = {
+        "/search": {"query": "lighthouse", "results": [passage, unread]},
+        "/article": passage,
+        "/submit": {"form": {"action": "/done", "fields": {}}},
+    }
+    answering = httpx.MockTransport(lambda asked: httpx.Response(200, json=answers[asked.url.path]))
+    browser = Browser("http://localhost:1/", answering, diary)
+    urls = {name[1:]: name for name in answers}
+    state = {**STATE, "limits": {"results_per_search": 9}, "token": "", "urls": urls}
+    page = WorkPage(browser, PAGE, state, Counter())
+    page.open_article("1", "lighthouse")
+    for _ in range(2):
+        assert page.open_article("1", "carrow.md#1") == passage
+    mark = {"document": "carrow.md", "paragraph": 1, "start": 5, "end": 9}
+    page.submit({"answers": [{"item": "1", "evidence": [mark]}]})
+    browser.close()
+    assert diary.efforts["Ask"].words_read == 3 + 3
+    # The page that is kept shows what its worker searched for, opened and marked.
+    shown = parse_page(diary.pages["Ask", SUBMITTED].html, "http://localhost/").data("page-state")
+    found = {"lighthouse": answers["/search"]}
+    assert shown["trial"]["answers"] == {"search": found, "article": {"carrow.md#1": passage}}
+    (kept,) = shown["draft"]["data"]["answers"]
+    assert kept["evidence"] == [{**mark, "title": "Carrow", "text": "five"}]
 
 
 def test_the_words_of_a_link_are_read_once() -> None:
     diary = Diary()
     link = {"start": 0, "end": 3, "title": "The number one", "readable": True}
     passage = {"title": "Numbers", "text": "one two", "links": [link]}
-    diary.submitted(PAGE, {**STATE, "items": [{"id": "1", "passage": passage}]}, {})
+    diary.submitted(PAGE, {**STATE, "items": [{"id": "1", "passage": passage}]}, {}, {})
     assert diary.efforts["Ask"].words_read == 3
 
 

@@ -15,9 +15,9 @@ from django.utils import timezone
 from annotation.jobs import has_due_work
 from annotation.models import Rehearsal, RehearsalState
 from annotation.readers.watched_process import WatchedProcess
-from annotation.rehearsal import orders
+from annotation.rehearsal import copying, orders
 from annotation.rehearsal.orders import order_rehearsal, rehearsals_due, rehearse, stop_rehearsal
-from collector.models import Collection, CollectionState
+from collector.models import Article, Collection, CollectionState
 from collector.serving import sample
 from common.actions import ActionError
 from tasks.models import Unit
@@ -170,6 +170,30 @@ def test_pages_are_kept_whose_words_have_line_separators(
     row = order_rehearsal(pilot, 4, "Rita", timezone.now())
     assert rehearse(row.pk, timezone.now())
     assert list(row.pages.values_list("stage", flat=True)) == [SEPARATED] * 2
+
+
+@pytest.mark.parametrize("is_searched", [False, True])
+def test_a_large_corpus_is_rehearsed_in_part_and_that_is_said(
+    pilot: Collection, monkeypatch: pytest.MonkeyPatch, is_searched: bool
+) -> None:
+    doing(DONE, monkeypatch)
+    row = order_rehearsal(pilot, 4, "Rita", timezone.now())
+    assert rehearse(row.pk, timezone.now())
+    row.refresh_from_db()
+    assert row.findings["part"] == ""
+
+    monkeypatch.setattr(copying, "SMALL_CORPUS", 3)
+    redirect = {"kind": "redirect", "redirect_target": "Place 1", "revision_id": 1}
+    Article.objects.create(corpus=pilot.corpus, page_id=99, title="There", **redirect)
+    Article.objects.create(corpus=pilot.corpus, page_id=100, title="Far", revision_id=1)
+    if is_searched:
+        pilot.stages.update(kind="search_answer")
+    again = order_rehearsal(pilot, 4, "Rita", timezone.now())
+    assert rehearse(again.pk, timezone.now())
+    again.refresh_from_db()
+    part = again.findings["part"]
+    assert part.startswith("Of the corpus’s 13 articles 12 were copied:")
+    assert ("A search found no others" in part) is is_searched
 
 
 def test_the_process_throws_its_copy_away_when_whoever_began_it_is_killed(tmp_path: Path) -> None:

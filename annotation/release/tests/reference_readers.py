@@ -33,7 +33,7 @@ def _loaded(folder: Path, cache: Path) -> dict[str, Rows]:
     assert len(features) == 1
     assert "null" not in features.pop()
     votes = datasets.load_dataset(str(folder), "votes", cache_dir=str(cache))
-    assert set(votes) == {"train"}
+    assert set(votes) == {"votes"}
     return {name: split.to_list() for name, split in found.items()}
 
 

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from annotation.models import SplitAssignment, Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.protocols.rag.tests.records import question, seed, vote
-from annotation.release.comparison import ANSWER, CAME, MOVED, WENT, Comparison, compare
+from annotation.release.comparison import ANSWER, CAME, FURTHER, MOVED, WENT, Comparison, compare
 from annotation.release.publish_release import publish_release
 from annotation.release.votes_table import write_votes
 from annotation.splits.assignment import make_splits
@@ -56,7 +56,8 @@ def test_the_same_release_has_changed_in_nothing(collection: Collection) -> None
     assert [row[1] == row[4] and row[2:4] == [0, 0] for row in sizes.rows] == [True] * 4
     assert reasons.note == "Every question stands as it stood."
     assert settings.note == "The settings are the same."
-    assert {row[1] for row in files.rows} == {"the same"}
+    assert files.rows == []
+    assert files.note.endswith(" files are the same, byte for byte.")
 
 
 def test_questions_that_came_went_and_moved_are_told_with_why(collection: Collection) -> None:
@@ -76,6 +77,7 @@ def test_questions_that_came_went_and_moved_are_told_with_why(collection: Collec
             (moved.text, MOVED, "dev", "train", "moved by hand"),
         ]
     )
+    assert [row[0] for row in found.tables[0].rows] == ["train", "dev", "test", "all"]
     sizes = {row[0]: list(row[1:]) for row in found.tables[0].rows}
     assert sizes["train"] == [2, 2, 0, 4]
     assert sizes["dev"] == [1, 0, 1, 0]
@@ -89,6 +91,16 @@ def test_another_answer_is_told_with_what_decided(collection: Collection) -> Non
     (change,) = compared(collection).changes
     assert (change.question, change.kind) == (question.text, ANSWER)
     assert (change.after, change.why) == ("none", "more answers came")
+
+
+def test_who_else_agrees_is_told_where_the_released_answer_stays(collection: Collection) -> None:
+    question = kept(collection, "train")
+    other = make_answer(question, type="none", worker="walter")
+    verdict = Verdict.objects.get(question=question)
+    Verdict.objects.filter(pk=verdict.pk).update(agreeing=[*verdict.agreeing, other.pk])
+    (change,) = compared(collection).changes
+    assert (change.question, change.kind) == (question.text, FURTHER)
+    assert (change.before, change.after, change.why) == ("", "none", "more answers came")
 
 
 @pytest.mark.parametrize(

@@ -11,18 +11,20 @@ from uuid import NAMESPACE_URL, uuid5
 import pytest
 
 from annotation.protocols.iirc.tests.island import island
-from annotation.release import votes_table
+from annotation.release import croissant, votes_table
 from annotation.release.assignment_log import assignment_lines
+from annotation.release.dataset_card import MANIFEST
 from annotation.release.hub_header import without_header
 from annotation.release.publish_release import publish_release
 from annotation.release.records import records
 from annotation.release.tests.reference_readers import read_release
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer
-from collector.ingest.licences import UNKNOWN
-from collector.models import Collection
+from collector.ingest.licences import SEVERAL, UNKNOWN
+from collector.models import Collection, CollectionText, Document
+from collector.models.corpus import CorpusKind
 from collector.protocols.revisions import revise
-from tasks.models import Question, Submission, UnitItem
+from tasks.models import Lease, Question, Submission, UnitItem
 
 pytestmark = pytest.mark.django_db
 
@@ -165,6 +167,68 @@ def test_the_card_tells_files_counts_pay_and_licence(tmp_path: Path) -> None:
         assert piece in text
 
 
+def test_the_words_that_workers_read_are_in_the_release(tmp_path: Path) -> None:
+    collection = island()
+    text = CollectionText.objects.create(
+        collection=collection,
+        name="answer",
+        version=2,
+        markdown="<!-- for its writer -->\n# Answer\n\nRead {questions}; {pay}.",
+        created_at=NOW,
+    )
+    assert not (release(collection, tmp_path / "before") / "instructions.md").exists()
+    Lease.objects.filter(unit__stage__name="answer").update(instructions=text)
+    folder = release(collection, tmp_path / "out")
+    told = (folder / "instructions.md").read_text()
+    assert "## answer, version 2\n\n> # Answer\n>\n> Read 10; " in told
+    assert "for its writer" not in told
+    card = (folder / "README.md").read_text()
+    assert "* `instructions.md`: the instructions of each stage" in card
+    assert "Versions of the instructions that workers read: answer 2." in card
+
+
+def test_the_card_says_what_was_asked_and_how_questions_were_placed(tmp_path: Path) -> None:
+    collection = island()
+    collection.corpus.counts = {"articles": 6}
+    collection.corpus.save()
+    folder = release(collection, tmp_path)
+    card = (folder / "README.md").read_text()
+    rule = "The split of a passage was fixed when it was chosen: no text is in two."
+    n_seeds = collection.seeds.count()
+    assert f"It has 6 articles; {n_seeds} seeds to begin with were chosen by the rules" in card
+    assert rule in card
+    described = json.loads((folder / "croissant.json").read_text())
+    assert rule in described["rai:dataPreprocessingProtocol"]
+    assert "| answer | Read a paragraph" in card
+    assert "| 10 | train 1, dev 3, test 3 |" in card
+    # What nobody has done yet has no table, and its requester's next step is nobody else's.
+    assert "Human performance" not in card
+    assert "Not collected yet" not in card
+
+
+def test_each_document_may_have_a_licence_of_its_own(tmp_path: Path) -> None:
+    collection = island()
+    corpus = collection.corpus
+    for number, article in enumerate(corpus.articles.all()):
+        licence = ("CC0 1.0", "Ours", "")[number % 3]
+        Document.objects.create(
+            corpus=corpus, article=article, external_id=article.title, format="md", licence=licence
+        )
+    corpus.kind, corpus.licence_name, corpus.licence_url = CorpusKind.DOCUMENTS, SEVERAL, ""
+    corpus.save()
+    folder = release(collection, tmp_path)
+    licence = (folder / "LICENSE").read_text()
+    assert "Each is under the licence that ATTRIBUTION.csv names beside it" in licence
+    assert "have no licence of their\nown: ask Rita." in licence
+    described = json.loads((folder / "croissant.json").read_text())
+    zero = "https://creativecommons.org/publicdomain/zero/1.0/"
+    assert described["license"] == [zero, "Ours", "unknown"]
+    assert "each document under its own licence" in described["rai:dataCollectionRawData"]
+    assert (
+        "`ATTRIBUTION.csv`: every document used, with its id" in (folder / "README.md").read_text()
+    )
+
+
 def test_an_unknown_licence_is_called_none(tmp_path: Path) -> None:
     collection = island()
     collection.corpus.licence_name, collection.corpus.licence_url = UNKNOWN, ""
@@ -210,8 +274,10 @@ def test_others_read_every_split_and_every_vote(tmp_path: Path) -> None:
     sums = dict(
         reversed(line.split("  ")) for line in (folder / "SHA256SUMS").read_text().splitlines()
     )
-    for file in described["distribution"]:
-        assert file["sha256"] == sums[file["name"]]
+    told = {file["name"]: file["sha256"] for file in described["distribution"]}
+    # These two are written after it.
+    sums = {name: sum for name, sum in sums.items() if name not in (croissant.FILE, MANIFEST)}
+    assert told == sums
     votes = list(mlcroissant.Dataset(jsonld=folder / "croissant.json").records("votes"))
     assert len(votes) == 15
     assert votes[0]["votes/answer_context"][1]["votes/answer_context/text"] == b"4,120 < 5,000"
@@ -240,7 +306,7 @@ def test_the_metadata_tell_what_the_run_knows_and_nothing_else(tmp_path: Path) -
     assert "Krippendorff's alpha 1.00" in described["rai:dataAnnotationAnalysis"][0]
     metadata = mlcroissant.Dataset(jsonld=folder / "croissant.json").metadata
     assert metadata.data_collection == described["rai:dataCollection"]
-    assert metadata.annotations_per_item.startswith("question_qualification: train 20")
+    assert metadata.annotations_per_item.startswith("question_qualification: 20;")
 
 
 def test_equal_rows_make_equal_files_on_another_day(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from xml.etree import ElementTree
 import pytest
 from scipy.stats import binomtest
 
+from annotation.dashboard.releases.report import drawn
 from annotation.metrics.result import ScoreError
-from annotation.reports.charts import as_csv, as_svg, chart_of, files_of, write_files
+from annotation.reports.charts import as_csv, as_svg, chart_of, files_of, links_to, write_files
 from annotation.reports.table import Table, share
 
 TYPES = Table(
@@ -55,6 +56,13 @@ def test_shares_are_drawn_with_their_intervals() -> None:
     assert counted.low is not None
     assert averaged.low is averaged.high is None
     assert averaged.words == "50.0 %"
+
+
+@pytest.mark.parametrize("table", [TYPES, Table("types", "T", ["type", "share"], [["dev", None]])])
+def test_a_drawing_is_linked_to_wherever_there_is_one_and_nowhere_else(table: Table) -> None:
+    names = {name for name, _ in files_of([table])}
+    assert {name for name in ("types.csv", "types.svg") if name in links_to(table)} == names
+    assert drawn(table)["has_chart"] == ("types.svg" in names)
 
 
 def test_what_has_no_shares_is_not_drawn_and_what_has_no_rows_is_no_file() -> None:

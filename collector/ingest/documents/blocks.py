@@ -75,10 +75,16 @@ def sections_of(
     """Return the sections, the paragraphs and where the pages of each paragraph begin.
 
     Levels are told anew, so that the highest heading is a main section; a heading that says the
-    title again is none, nor one with neither text nor deeper headings under it.
+    title again, and stands above all others, is none, nor one with neither text nor deeper headings
+    under it.
     """
     blocks = list(document.blocks)
-    if blocks and blocks[0].kind == HEADING and _same(blocks[0].text, title):
+    if (
+        blocks
+        and blocks[0].kind == HEADING
+        and _same(blocks[0].text, title)
+        and _stands_above(blocks)
+    ):
         blocks.pop(0)
     blocks = [block for number, block in enumerate(blocks) if not _leads_nowhere(blocks, number)]
     levels = sorted({block.level for block in blocks if block.kind == HEADING})
@@ -108,15 +114,25 @@ def _leads_nowhere(blocks: Sequence[Block], number: int) -> bool:
 
 
 def title_from(blocks: Sequence[Block]) -> str:
-    """Return the heading that a document begins with, else blank.
+    """Return the only heading of level 1, else the heading a document begins with, else blank."""
+    highest = [block for block in blocks if block.kind == HEADING and block.level == 1]
+    titles = highest if len(highest) == 1 else [each for each in blocks[:1] if each.kind == HEADING]
+    return titles[0].text[:MAX_TITLE] if titles else ""
+
+
+def guessed_title(blocks: Sequence[Block]) -> str:
+    """Return the heading that a document begins with, else blank, where headings are guessed.
 
     It is no title where others are as high, unless another heading follows at once.
     """
-    if not blocks or blocks[0].kind != HEADING:
-        return ""
+    begins = bool(blocks) and blocks[0].kind == HEADING
+    return blocks[0].text[:MAX_TITLE] if begins and _stands_above(blocks) else ""
+
+
+def _stands_above(blocks: Sequence[Block]) -> bool:
+    """Return whether no heading is as high as the first block, or one follows it at once."""
     high = [block for block in blocks if block.kind == HEADING and block.level <= blocks[0].level]
-    alone = len(high) == 1 or (len(blocks) > 1 and blocks[1].kind == HEADING)
-    return blocks[0].text[:MAX_TITLE] if alone else ""
+    return len(high) == 1 or (len(blocks) > 1 and blocks[1].kind == HEADING)
 
 
 def has_text(blocks: Sequence[Block]) -> bool:

@@ -19,7 +19,7 @@ from collector.ingest.documents.language import are_alike
 from collector.ingest.documents.reading import FoundDocument, LeftOut, read_files
 from collector.ingest.errors import DocumentError
 from collector.ingest.ingestion import CorpusOptions
-from collector.ingest.licences import UNKNOWN, licence_address
+from collector.ingest.licences import SEVERAL, UNKNOWN, licence_address
 from collector.ingest.link_resolution import resolve_links
 from collector.ingest.links import Link
 from collector.ingest.records import ARTICLE, PageRecord
@@ -33,7 +33,6 @@ from common.storable import NotStorable, storable
 BATCH = 50
 # So many files are named as the corpus's source.
 NAMED = 20
-SEVERAL = "several, named with each document"
 READING, STORING = "Reading files", "Storing documents"
 # Of these one file holds many documents.
 OF_ROWS = (DocumentFormat.JSON_LINES, DocumentFormat.CSV)

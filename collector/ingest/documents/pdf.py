@@ -18,7 +18,7 @@ from collector.ingest.documents.blocks import (
     Block,
     DocumentText,
     clean,
-    title_from,
+    guessed_title,
 )
 from collector.ingest.documents.pdf_lines import Line, Page, count_pages, read_pages
 from collector.ingest.errors import DocumentError
@@ -74,7 +74,7 @@ def read_pdf(path: Path, name: str) -> DocumentText:
             f"{name} has no text layer: it is scanned. Have its text recognised (OCR) first."
         )
     blocks = read_blocks(pages)
-    named = title_from(blocks) or title
+    named = guessed_title(blocks) or title
     return DocumentText(named, blocks, n_pages=n_pages, notes=list(_notes(pages)))
 
 

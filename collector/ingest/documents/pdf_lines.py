@@ -7,7 +7,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,19 +25,27 @@ _BOLD = re.compile("bold|black|heavy", re.I)
 _WORD = re.compile(r"[^\W_]+")
 # What tagged files call what is no running text.
 _IS_APART = re.compile("^(Table|Note|FENote|TOC)$")
-# Latin letters and digits with what stands between them: they run to the right in any line.
-_RIGHTWARD = "0-9A-Za-z\u00c0-\u024f\u0660-\u0669\u06f0-\u06f9"
-_RUN = re.compile(rf"[{_RIGHTWARD}](?:[{_RIGHTWARD}.,:/%+ -]*[{_RIGHTWARD}])?")
-# Brackets that pdfium joins to the word before or after them.
-_OPENING, _CLOSING = re.compile(r"([(\[{«]) "), re.compile(r" ([)\]}»]+[.,:;!?؟،؛]?)(?=\w)")
+# What runs to the right in a line of letters that run to the left, here as it stands from its
+# right end: Latin words with what is between them, numbers; beside Hebrew also their signs.
+_LATIN, _DIGIT, _BRACKETS = "A-Za-z\u00c0-\u024f", "0-9\u0660-\u0669\u06f0-\u06f9", r"()\[\]{}"
+_BETWEEN = rf"{_LATIN}{_DIGIT}{_BRACKETS}\s.,:;/%+&@_'’–-"
+_WORDS = re.compile(rf"[{_BRACKETS}]?(?:[{_LATIN}{_DIGIT}][{_BETWEEN}]*)?[{_LATIN}]")
+_NUMBER = re.compile(rf"[{_DIGIT}]+(?:[.,:/][{_DIGIT}]+)*")
+_SIGNED_NUMBER = re.compile(rf"%?[{_DIGIT}]+(?:[.,:/+-][{_DIGIT}]+)*")
+_HEBREW = re.compile("[\u05d0-\u05ea]")
+_TURNS = re.compile(f"[{re.escape(''.join(_MIRRORED))}]")
+_ANY_BRACKET = re.compile(rf"[{_BRACKETS}]")
 # Shares of a line's height: how small and how raised a note's mark is, how far letters
-# of one row lie apart.
+# of one row lie apart; where words run to the left, how narrow a gap is a blank between words
+# that pdfium tells apart, how wide it may be inside of one, and what is one beside a bracket,
+# which pdfium gives to either side.
 SMALL, RAISED, SAME_ROW = 0.8, 0.12, 0.35
+NARROWEST_BLANK, WIDEST_INSIDE, BESIDE_BRACKET = 0.05, 0.3, 0.2
 # Of words, how many two libraries may read differently on a page.
 MOST_ODD_WORDS = 0.02
 
 
-class _Letter(NamedTuple):
+class Letter(NamedTuple):
     """A letter in points; `bottom` is the line it stands on, `top` its size above that."""
 
     text: str
@@ -94,7 +102,7 @@ def read_pages(path: Path) -> Iterator[Page]:
         for number, (page, other) in enumerate(zip(document, second.pages, strict=False), start=1):
             height = page.get_height()
             tables = _tables(other, height)
-            rows = (_without_marks(row) for row in _rows(page.get_textpage()))
+            rows = map(_without_marks, with_pieces(_rows(page.get_textpage())))
             lines = [line for row, is_note in rows if (line := _line(row, number, is_note))]
             kept = [line for line in lines if not any(_is_in(line, table) for table in tables)]
             yield Page(number, height, join_rows(kept), _agree(lines, other))
@@ -109,9 +117,9 @@ def count_pages(path: Path) -> int:
         return len(document)
 
 
-def _rows(page: Any) -> Iterator[list[_Letter]]:
+def _rows(page: Any) -> Iterator[list[Letter]]:
     """Yield the letters of each line, as pdfium orders them."""
-    row = list[_Letter]()
+    row = list[Letter]()
     for letter in _letters(page):
         if letter.text in PARTED and row:
             # It stands for the hyphen at the end of a line, and for the end itself.
@@ -127,7 +135,30 @@ def _rows(page: Any) -> Iterator[list[_Letter]]:
         yield row
 
 
-def _letters(page: Any) -> Iterator[_Letter]:
+def with_pieces(rows: Iterable[list[Letter]]) -> Iterator[list[Letter]]:
+    """Yield the rows, those whole that run to the left and that pdfium has cut in pieces."""
+    whole: list[Letter] = []
+    for row in rows:
+        if whole and not _is_piece(whole, row):
+            yield whole
+            whole = []
+        whole += [whole[-1]._replace(text=" "), *row] if whole else row
+    if whole:
+        yield whole
+
+
+def _is_piece(whole: list[Letter], row: list[Letter]) -> bool:
+    first, last = row[0], whole[-1]
+    size = last.top - last.bottom
+    if abs(first.bottom - last.bottom) > SAME_ROW * size or not _is_right_to_left(
+        "".join(letter.text for letter in [*whole, *row])
+    ):
+        return False
+    left, right = min(one.left for one in whole), max(one.right for one in whole)
+    return any(left - size < one.right and one.left < right + size for one in row)
+
+
+def _letters(page: Any) -> Iterator[Letter]:
     import pypdfium2.raw as pdfium
 
     box, matrix, x, y = (
@@ -143,7 +174,7 @@ def _letters(page: Any) -> Iterator[_Letter]:
         pdfium.FPDFText_GetCharOrigin(page, index, x, y)
         size = pdfium.FPDFText_GetFontSize(page, index) * math.hypot(matrix.c, matrix.d)
         is_bold = begins and _is_bold(page, index)
-        yield _Letter(text, box.left, box.right, y.value, y.value + size, is_bold)
+        yield Letter(text, box.left, box.right, y.value, y.value + size, is_bold)
         begins = text in "\r\n" or text in PARTED
 
 
@@ -155,7 +186,7 @@ def _is_bold(page: Any, index: int) -> bool:
     return bool(_BOLD.search(name.value.decode("utf-8", "replace")))
 
 
-def _without_marks(row: list[_Letter]) -> tuple[list[_Letter], bool]:
+def _without_marks(row: list[Letter]) -> tuple[list[Letter], bool]:
     """Return the row without the small raised marks of notes, and whether it began with one."""
     sizes = Counter(round(letter.top - letter.bottom, 1) for letter in row)
     size = sizes.most_common(1)[0][0]
@@ -170,14 +201,14 @@ def _without_marks(row: list[_Letter]) -> tuple[list[_Letter], bool]:
     return kept, kept[:1] != row[:1]
 
 
-def _line(row: list[_Letter], page: int, is_note: bool) -> Line | None:
+def _line(row: list[Letter], page: int, is_note: bool) -> Line | None:
     letters = [letter for letter in row if not letter.text.isspace()]
     if not letters:
         return None
     text = "".join(letter.text for letter in row)
     is_rtl = _is_right_to_left(text)
     if is_rtl:
-        text = _in_order_of_reading(row)
+        text = in_order_of_reading(row)
     text = _JOINED.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
     hyphen = HYPHEN.search(text)
     if hyphen:
@@ -209,20 +240,76 @@ def _is_right_to_left(text: str) -> bool:
     return sides["R"] + sides["AL"] > sides["L"]
 
 
-def _in_order_of_reading(row: list[_Letter]) -> str:
-    """Return a line of a script that runs to the left.
+def in_order_of_reading(row: list[Letter]) -> str:
+    """Return a line of a script that runs to the left, from where its letters stand.
 
-    pdfium has its words in order, but the letters of many as they were drawn. Numbers and words of
-    other scripts inside it run to the right, brackets are drawn mirrored.
+    pdfium turns some of its words round and not others, mirrors some brackets, and puts the blanks
+    it makes up where they are not. Numbers and words of other scripts inside it run to the right.
     """
-    words = []
-    for is_blank, letters in itertools.groupby(row, key=lambda letter: letter.text.isspace()):
-        if not is_blank:
-            placed = sorted(letters, key=lambda letter: -(letter.left + letter.right))
-            drawn = "".join(_MIRRORED.get(letter.text, letter.text) for letter in placed)
-            words.append(_RUN.sub(lambda found: found[0][::-1], drawn))
-    text = " ".join(words)
-    return _CLOSING.sub(r"\1 ", _OPENING.sub(r" \1", text))
+    blanks = list(itertools.accumulate(letter.text.isspace() for letter in row))
+    letters = [pair for pair in zip(row, blanks, strict=True) if not pair[0].text.isspace()]
+    bases = [letter for letter, _ in letters if not unicodedata.combining(letter.text)]
+    letters.sort(key=lambda pair: _place(pair[0], bases))
+    text, (last, word) = "", letters[0]
+    reached = last.left
+    for letter, its_word in letters:
+        gap = (reached - letter.right) / (letter.top - letter.bottom)
+        if gap > _narrowest_blank(last.text + letter.text, its_word == word):
+            text += " "
+        text += letter.text
+        last, word, reached = letter, its_word, min(reached, letter.left)
+    number = _SIGNED_NUMBER if _HEBREW.search(text) else _NUMBER
+    parts, end = [], 0
+    for words in _WORDS.finditer(text):
+        parts += [_numbers_turned(text[end : words.start()], number), _turned(words[0])]
+        end = words.end()
+    return _with_brackets_turned("".join([*parts, _numbers_turned(text[end:], number)]))
+
+
+def _numbers_turned(text: str, number: re.Pattern[str]) -> str:
+    return number.sub(lambda found: found[0][::-1], text)
+
+
+def _turned(words: str) -> str:
+    """Return words turned round; a bracket before them stays, if its other one is not in them."""
+    first = words[:1] if len(_ANY_BRACKET.findall(words)) % 2 else ""
+    return first + words[len(first) :][::-1]
+
+
+def _narrowest_blank(pair: str, is_one_word: bool) -> float:
+    """Return how wide a gap between two letters is a blank, as a share of their height."""
+    if _ANY_BRACKET.search(pair):
+        return BESIDE_BRACKET
+    return WIDEST_INSIDE if is_one_word else NARROWEST_BLANK
+
+
+def _place(letter: Letter, bases: list[Letter]) -> tuple[float, bool]:
+    """Return where a letter stands in its line; a point or accent right after the one it is on."""
+    if not unicodedata.combining(letter.text) or not bases:
+        return -_middle(letter), False
+
+    def far(base: Letter) -> tuple[float, float]:
+        outside = max(base.left - _middle(letter), _middle(letter) - base.right, 0.0)
+        return outside, abs(_middle(base) - _middle(letter))
+
+    return -_middle(min(bases, key=far)), True
+
+
+def _middle(letter: Letter) -> float:
+    return (letter.left + letter.right) / 2
+
+
+def _with_brackets_turned(text: str) -> str:
+    """Return the text with each bracket opening before a word, and closing after one."""
+
+    def turned(found: re.Match[str]) -> str:
+        before, after = text[: found.start()][-1:], text[found.end() :][:1]
+        opening, closing = sorted((found[0], _MIRRORED[found[0]]))
+        if not before.strip():
+            return opening
+        return found[0] if after.isalnum() and before.isalnum() else closing
+
+    return _TURNS.sub(turned, text)
 
 
 def join_rows(lines: list[Line]) -> list[Line]:

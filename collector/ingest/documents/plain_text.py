@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from collector.ingest.documents.blocks import HEADING, Block, DocumentText, cleaned, title_from
+from collector.ingest.documents.blocks import HEADING, Block, DocumentText, cleaned, guessed_title
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
 from collector.ingest.links import Link
 
@@ -39,7 +39,7 @@ def read_plain_text(text: str, links: Sequence[Link] = ()) -> DocumentText:
             if number and _is_rule(text, groups[number - 1]) and _NOTE.match(text, lines[0][0]):
                 break
             blocks += _prose(text, lines, links)
-    return DocumentText(title_from(blocks), blocks)
+    return DocumentText(guessed_title(blocks), blocks)
 
 
 def _groups(text: str) -> Iterator[Lines]:

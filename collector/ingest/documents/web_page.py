@@ -69,7 +69,7 @@ def read_markdown(text: str) -> DocumentText:
     front = next((token.content for token in tokens if token.type == "front_matter"), "")
     title = re.search(r"^title:[ \t]*(.+?)[ \t]*$", front, re.M)
     found = read_web_page(reader.renderer.render(tokens, reader.options, {}))
-    named = clean(title[1].strip("'\"")) if title else title_from(found.blocks)
+    named = clean(title[1].strip("'\"")) if title else found.title
     return DocumentText(named[:MAX_TITLE], found.blocks, notes=found.notes)
 
 

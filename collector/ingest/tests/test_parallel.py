@@ -10,9 +10,10 @@ import pytest
 from collector.ingest import parallel
 from collector.ingest.dump import Dump
 from collector.ingest.errors import DumpError
-from collector.ingest.parallel import batches, read_records
-from collector.ingest.records import Record
+from collector.ingest.parallel import batches, pack, read_records, unpack
+from collector.ingest.records import PageReader, Record
 from collector.ingest.tests.dumps import dump, write
+from collector.ingest.wiki_site import Site
 from collector.parallel import in_order
 
 PAGES = {f"Page {n}": f"Text {n} of [[Page {n + 1}]]." for n in range(30)}
@@ -35,6 +36,25 @@ def test_the_number_of_processes_does_not_change_the_result(tmp_path: Path) -> N
     assert [record[0] for record in one] == list(PAGES)
     assert records(path, 2) == one
     assert records(path, 2, skip=7) == one[7:]
+
+
+def test_records_of_every_kind_come_back_from_another_process_as_they_went() -> None:
+    page = "<title>{}</title><ns>{}</ns><id>1</id><revision><id>2</id><text>{}</text></revision>"
+    prose = (
+        "{{Infobox bird}}\nThe [[Razo lark|lark]] of Razo \U0001f426 is rare. [[Category:Larks]]"
+    )
+    xml = [
+        page.format("Lark", 0, prose),
+        page.format("Larks", 0, "#REDIRECT [[Lark]]"),
+        page.format("Category:Larks", 14, "[[Category:Birds]]"),
+        page.format("Talk:Lark", 1, "Hello."),
+        "<title>Cut",
+    ]
+    reader = PageReader(Site(namespaces={"category": 14}))
+    records = [reader.read(each.encode()) for each in xml]
+    assert len({type(record) for record in records}) == 4
+    back = unpack(pack(records))
+    assert [(type(record), record) for record in back] == [(type(each), each) for each in records]
 
 
 @pytest.mark.parametrize("processes", [1, 2])

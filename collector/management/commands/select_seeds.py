@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from collector.lookup import collection_named
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
-from collector.seeds.selection import select_seeds
+from collector.seeds.selection import cautions_of, select_seeds, stages_from_seeds
 from common.actions import ActionError
 from common.arguments import count
 from common.command_line import MANAGE
@@ -39,7 +39,7 @@ class Command(BaseCommand):
             folds = select_seeds(collection, options["count"], tell=self._filters(options))
         except (ActionError, ProtocolError) as error:
             raise CommandError(str(error)) from None
-        for sentence in parameters_of(collection).cautions():
+        for sentence in cautions_of(collection):
             self.stderr.write(sentence)
         if options["json"]:
             self.stdout.write(json.dumps(folds))
@@ -47,7 +47,9 @@ class Command(BaseCommand):
             spread = ", ".join(
                 f"{number} {fold or 'to be split later'}" for fold, number in sorted(folds.items())
             )
-            self.stdout.write(f"Chose {sum(folds.values())} seeds: {spread}.")
+            stages = stages_from_seeds(parameters_of(collection))
+            each = f", {options['count']} for each of {' and '.join(stages)}" if stages[1:] else ""
+            self.stdout.write(f"Chose {sum(folds.values())} seeds{each}: {spread}.")
 
     def _filters(self, options: dict[str, Any]) -> Callable[[str, int], None]:
         """Return what hears of each filter of the protocol; JSON has the result alone."""

@@ -25,14 +25,19 @@ class DocumentNames:
 
     def __init__(self, reader: TermReader, names: Iterable[tuple[int, Sequence[str]]]) -> None:
         """`names`: each document by number with its names."""
-        self._by_first: dict[int, list[tuple[tuple[int, ...], int]]] = defaultdict(list)
+        self._named: dict[tuple[int, ...], int] = {}
+        # Of names that begin with a term, how long they are, the longest first: however many
+        # titles begin alike, a place in a text is looked up once for each length.
+        self._lengths: dict[int, list[int]] = defaultdict(list)
         for document, of_it in names:
             for name in dict.fromkeys(_APART.sub("", each) for each in of_it):
                 numbers = tuple(number & ~CAPITAL for part in reader.read(name) for number in part)
                 if numbers and (len(numbers) > 1 or len(name.strip()) >= SHORTEST):
-                    self._by_first[numbers[0]].append((numbers, document))
-        for named in self._by_first.values():
-            named.sort(key=lambda each: -len(each[0]))
+                    self._named.setdefault(numbers, document)
+                    if len(numbers) not in self._lengths[numbers[0]]:
+                        self._lengths[numbers[0]].append(len(numbers))
+        for lengths in self._lengths.values():
+            lengths.sort(reverse=True)
         self._found: dict[Citation, tuple[int, ...]] = {}
 
     def read(self, passage: int, document: int, parts: Iterable[Sequence[int]]) -> None:
@@ -40,7 +45,7 @@ class DocumentNames:
         for part in parts:
             at = 0
             while at < len(part):
-                at += self._named(passage, document, part, at)
+                at += self._cited(passage, document, part, at)
 
     def linked(self, passage: int, document: int) -> None:
         """Note that a passage links to another document."""
@@ -59,11 +64,13 @@ class DocumentNames:
         n_citing = Counter(citation.document for citation in found)
         return sorted(found, key=lambda each: (n_citing[each.document], each))
 
-    def _named(self, passage: int, document: int, part: Sequence[int], at: int) -> int:
+    def _cited(self, passage: int, document: int, part: Sequence[int], at: int) -> int:
         """Note the longest name at a place; return how many terms to go on."""
-        for numbers, named in self._by_first.get(part[at], ()):
-            if tuple(part[at : at + len(numbers)]) == numbers:
+        for length in self._lengths.get(part[at], ()):
+            numbers = tuple(part[at : at + length])
+            named = self._named.get(numbers)
+            if named is not None:
                 if named != document:
                     self._found.setdefault(Citation(passage, named), numbers)
-                return len(numbers)
+                return length
         return 1

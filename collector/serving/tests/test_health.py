@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import Client
 
 from collector.serving import health, liveness
@@ -65,10 +65,10 @@ def test_a_broker_that_is_away_is_reported(settings: Any, monkeypatch: pytest.Mo
 
 
 def test_a_database_that_is_away_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> None:
+    def refuse(_: object) -> None:
         raise OSError
 
-    monkeypatch.setattr(connection, "cursor", refuse)
+    monkeypatch.setattr(BaseDatabaseWrapper, "cursor", refuse)
     assert unwell() == {"database"}
 
 

@@ -4,9 +4,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from celery.beat import ScheduleEntry, Scheduler
+from celery.beat import ScheduleEntry
 from django.core.cache import cache
-from django.db import OperationalError
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 
 from collector.celery import app
 from collector.serving import liveness
@@ -14,61 +15,77 @@ from collector.serving.liveness import CLOCK, Clock, is_alive
 from collector.settings import DIALOG_POLL_SECONDS, POLL_SECONDS
 
 
+class Stood:
+    """A clock that sends nothing, at a time of our own."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.clock, self.now, self.has_work = Clock(app, lazy=True), 0.0, False
+        self.sent: list[str] = []
+        self.clock.setup_schedule()
+        monkeypatch.setattr(
+            self.clock, "apply_entry", lambda entry, **_: self.sent.append(entry.name)
+        )
+        monkeypatch.setattr(Clock, "producer", None)
+        monkeypatch.setattr(liveness, "_has_work", lambda entry: self.has_work)
+        monkeypatch.setattr(liveness, "monotonic", lambda: self.now)
+
+
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def stood(monkeypatch: pytest.MonkeyPatch) -> Stood:
     """Return a clock that sends nothing."""
-    made = Clock(app, lazy=True)
-    monkeypatch.setattr(made, "apply_entry", lambda entry, **_: None)
-    made.setup_schedule()
-    return made
+    return Stood(monkeypatch)
 
 
 @pytest.mark.pure
-def test_a_clock_that_is_set_back_puts_nothing_off(clock: Clock) -> None:
-    names = set(clock.schedule)
-    assert names == {"due", "dialogs"}
-    clock.tick()
-    # What was sent, and what is to come, was noted a year from now.
-    for entry in clock.schedule.values():
+def test_a_clock_that_is_set_back_puts_nothing_off(stood: Stood) -> None:
+    stood.has_work = True
+    assert stood.clock.tick() <= DIALOG_POLL_SECONDS
+    assert set(stood.sent) == {"due", "dialogs"}
+    # What was sent was noted a year from now.
+    for entry in stood.clock.schedule.values():
         entry.last_run_at += timedelta(days=365)
-    clock._heap = [each._replace(time=each.time + 365 * 24 * 3600) for each in clock._heap]
-    assert clock.tick() <= DIALOG_POLL_SECONDS
-    longest = max(POLL_SECONDS, DIALOG_POLL_SECONDS)
-    assert all(each.time <= clock._when(each.entry, longest) for each in clock._heap)
+    stood.now += max(POLL_SECONDS, DIALOG_POLL_SECONDS)
+    stood.clock.tick()
+    assert stood.sent[2:] == stood.sent[:2]
 
 
 @pytest.mark.pure
-def test_it_keeps_no_file_and_gives_a_sign(clock: Clock, settings: Any) -> None:
+def test_each_job_is_looked_for_in_its_own_time(stood: Stood) -> None:
+    stood.has_work = True
+    while stood.now < 60:
+        stood.now += stood.clock.tick()
+    assert stood.sent.count("due") == 60 / POLL_SECONDS
+    assert stood.sent.count("dialogs") == pytest.approx(60 / DIALOG_POLL_SECONDS, abs=1)
+
+
+@pytest.mark.pure
+def test_it_keeps_no_file_and_gives_a_sign(stood: Stood, settings: Any) -> None:
     assert settings.CELERY_BEAT_SCHEDULER == "collector.serving.liveness:Clock"
-    assert not hasattr(clock, "_store")
+    assert not hasattr(stood.clock, "_store")
     cache.clear()
     assert not is_alive(CLOCK)
-    clock.tick()
+    stood.clock.tick()
     assert is_alive(CLOCK)
     assert not is_alive(liveness.JOBS)
 
 
 @pytest.mark.pure
-def test_a_job_without_work_is_sent_only_to_show_that_somebody_would_do_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    made, sent, has_work, now = Clock(app, lazy=True), [], [False], [0.0]
-    monkeypatch.setattr(Scheduler, "apply_entry", lambda self, entry, producer: sent.append(entry))
-    monkeypatch.setattr(liveness, "_has_work", lambda entry: has_work[0])
-    monkeypatch.setattr(liveness, "monotonic", lambda: now[0])
-    entry = ScheduleEntry(name="dialogs", app=app)
-    for now[0] in range(0, 2 * int(liveness.SIGN_SECONDS), 2):
-        made.apply_entry(entry)
-    assert len(sent) == 2
-    has_work[0] = True
-    made.apply_entry(entry)
-    assert len(sent) == 3
+def test_a_job_without_work_is_sent_only_to_show_that_somebody_would_do_it(stood: Stood) -> None:
+    while stood.now < 2 * liveness.SIGN_SECONDS:
+        stood.now += stood.clock.tick()
+    assert stood.sent.count("due") == stood.sent.count("dialogs") == 2
+    stood.has_work = True
+    stood.now += max(POLL_SECONDS, DIALOG_POLL_SECONDS)
+    stood.clock.tick()
+    assert len(stood.sent) == 6
 
 
 def test_rows_tell_whether_a_job_has_work(db: None, settings: Any) -> None:
     assert settings.JOB_HAS_WORK.keys() == settings.CELERY_BEAT_SCHEDULE.keys()
     for name in settings.JOB_HAS_WORK:
-        assert liveness._has_work(ScheduleEntry(name=name, app=app)) is False
+        with CaptureQueriesContext(connection) as asked:
+            assert liveness._has_work(ScheduleEntry(name=name, app=app)) is False
+        assert len(asked) == 1, "the clock asks all day"
 
 
 def test_a_job_is_sent_where_the_database_does_not_answer(

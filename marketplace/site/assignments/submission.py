@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.csrf import csrf_exempt
 
+from common.trace import assignment_digest, note
 from marketplace import clock
 from marketplace.hits.acceptance import TooLateError, keep_aside, submit
 from marketplace.hits.questions.answers import RESERVED, answers_xml, form_answers_xml
@@ -135,6 +136,7 @@ def _hand_in(
         return reply(request, _("A finished HIT is sent to this address by its own page."), 405)
     if assignment is None:
         return _refused(request, _("This HIT is not known here."), 404)
+    note(assignment=assignment_digest(assignment.assignment_id))
     if _one(fields, "assignmentId") != assignment.assignment_id:
         return _refused(request, _("This form belongs to a different HIT."), 400)
     if assignment.hit.question_kind == "form":

@@ -1,7 +1,7 @@
 """The work itself: the queue, the frame with its bar, giving back, what comes after submitting."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
+from common.prepared_sql import JoinedQuery, PreparedQuery, Table
 from marketplace import clock
 from marketplace.configuration import base_url, is_own_origin, payment_terms
 from marketplace.hits.acceptance import (
@@ -26,13 +27,21 @@ from marketplace.hits.contests import ContestError, can_contest, raise_contest
 from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.answers import readable
 from marketplace.hits.questions.entry import GRACE_SECONDS, Entry, entry_url, with_preferences
-from marketplace.models import HANDED_IN, Assignment, AssignmentState
+from marketplace.models import (
+    HANDED_IN,
+    HIT,
+    Assignment,
+    AssignmentState,
+    Contest,
+    HITType,
+    Requester,
+)
 from marketplace.money.amounts import price_of
 from marketplace.people.qualifications.requirements import access_to, record_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
 from marketplace.site.hits.facts import facts_of
 from marketplace.site.hits.previews import origin_of
-from marketplace.site.page_error import PageError, first_or_error
+from marketplace.site.page_error import PageError
 from marketplace.site.pages import (
     SignedInRequest,
     harden,
@@ -43,6 +52,29 @@ from marketplace.site.pages import (
 
 NOT_YOURS = gettext_noop("There is no such HIT in your queue.")
 SUBMIT_PATH = "/mturk/externalSubmit"
+
+
+DUE = PreparedQuery(
+    lambda key, worker, now: Assignment.objects.filter(
+        pk=key, worker=worker, hit__next_due_at__lte=now
+    ).values_list("pk"),
+    key=int,
+    worker=int,
+    now=datetime,
+)
+OWN = JoinedQuery(
+    Table("assignment", Assignment, "*"),
+    Table("hit", HIT, "*", "hit.id = assignment.hit_id"),
+    Table("kind", HITType, "*", "kind.id = hit.hit_type_id"),
+    Table("requester", Requester, "*", "requester.id = hit.requester_id"),
+    Table(
+        "contest",
+        Contest,
+        "*",
+        "contest.assignment_id = assignment.id",
+        optional=True,
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -63,9 +95,17 @@ def sent_with(assignment: Assignment) -> SubmittedForm:
 
 def own_assignment(request: SignedInRequest, key: int) -> Assignment:
     """Return the signed-in worker's acceptance, settled; raises PageError for anybody else's."""
-    settle_due(clock.now(), assignments__pk=key, assignments__worker=request.worker)
-    rows = Assignment.objects.select_related("hit__hit_type__requester", "worker", "contest")
-    return first_or_error(rows.filter(pk=key, worker=request.worker), NOT_YOURS)
+    own = {"key": key, "worker": request.worker.pk}
+    if DUE.first(**own, now=clock.now()):
+        settle_due(clock.now(), assignments__pk=key)
+    row = OWN.first("assignment.id = %(key)s AND assignment.worker_id = %(worker)s", **own)
+    if row is None:
+        raise PageError(NOT_YOURS)
+    assignment, hit, kind, requester, contest = row
+    assignment.hit, assignment.worker = hit, request.worker
+    assignment._state.fields_cache["contest"] = contest
+    hit.hit_type, hit.requester, kind.requester = kind, requester, requester
+    return assignment  # type: ignore[no-any-return]
 
 
 @worker_page

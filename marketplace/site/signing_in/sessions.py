@@ -4,12 +4,17 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
+from common.prepared_sql import JoinedQuery, Table
 from marketplace import clock
 from marketplace.configuration import session_lifetime
 from marketplace.models import Worker, WorkerSession
 from marketplace.models.identifiers import digest, new_secret
 
 COOKIE = "marketplace_session"
+SESSIONS = JoinedQuery(
+    Table("session", WorkerSession, "*"),
+    Table("worker", Worker, "*", "worker.id = session.worker_id"),
+)
 
 
 def session_of(request: HttpRequest) -> WorkerSession | None:
@@ -17,11 +22,16 @@ def session_of(request: HttpRequest) -> WorkerSession | None:
     token = request.COOKIES.get(COOKIE)
     if not token:
         return None
-    return (
-        WorkerSession.objects.select_related("worker")
-        .filter(token_digest=digest(token), expires_at__gt=clock.now(), worker__is_active=True)
-        .first()
+    row = SESSIONS.first(
+        "session.token_digest = %(token)s AND session.expires_at > %(now)s"
+        " AND worker.is_active = TRUE",
+        token=digest(token),
+        now=clock.now(),
     )
+    if row is None:
+        return None
+    session, session.worker = row
+    return session
 
 
 def begin(request: HttpRequest, response: Any, worker: Worker) -> None:

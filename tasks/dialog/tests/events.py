@@ -20,6 +20,7 @@ from tasks.dialog import (
     waiting_room,
 )
 from tasks.dialog.dialog_state import state_of, view_of
+from tasks.dialog.moves import Move
 from tasks.dialog.rules import Ending, Refused, Reply, limits_of
 from tasks.dialog.sections import section_of
 from tasks.dialog.tests.making import make_lease, message
@@ -109,14 +110,15 @@ class Crowd:
     def speak(self, what: str, dialog: Dialog, ticket: Ticket) -> None:
         """Let the holder of a ticket make a move in a dialog, also in one that is over."""
         if what == "ask":
-            moves.ask(view_of(ticket.pk), dialog.pk, message(), "What happened then?", self.now)
+            asked = Move(dialog.pk, message(), "What happened then?")
+            moves.make(view_of(ticket.pk), asked, self.now)
         elif what == "answer":
             first = section_of(dialog.topic.seed_id).tokens[0]
             reply = Reply(first[0], first[1], "follow_up", "yes")
-            moves.answer(view_of(ticket.pk), dialog.pk, message(), reply, self.now)
+            moves.make(view_of(ticket.pk), Move(dialog.pk, message(), reply), self.now)
         elif what == "answer none":
             reply = Reply(None, None, "dont", "neither")
-            moves.answer(view_of(ticket.pk), dialog.pk, message(), reply, self.now)
+            moves.make(view_of(ticket.pk), Move(dialog.pk, message(), reply), self.now)
         elif what == "end":
             moves.end(dialog.pk, moves.role_of(dialog, ticket), Ending.ENDED, self.now)
         elif what == "report":

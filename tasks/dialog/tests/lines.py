@@ -12,7 +12,8 @@ from django.db import connections
 from websockets.sync.client import ClientConnection, connect
 
 from collector.serving.one_process import server
-from tasks.dialog.consumer import THREADS, WORKERS
+from tasks.dialog.database_threads import THREADS, WORKERS
+from tasks.simulation.conversation import state_after
 from tests.services import free_port
 
 PATIENCE_SECONDS = 30.0
@@ -23,7 +24,9 @@ class Line:
 
     def __init__(self, port: int, origin: str) -> None:
         address = f"ws://localhost:{port}/hit/socket"
-        self.socket: ClientConnection = connect(address, origin=origin, proxy=None).__enter__()
+        self.socket: ClientConnection = connect(
+            address, origin=origin, proxy=None, max_queue=None
+        ).__enter__()
         self.heard: list[str] = []
         self.state: dict[str, Any] = {}
 
@@ -38,8 +41,7 @@ class Line:
         text = self.socket.recv(timeout=PATIENCE_SECONDS)
         self.heard.append(str(text))
         message: dict[str, Any] = orjson.loads(text)
-        if message["type"] == "state":
-            self.state = message["state"]
+        self.state = state_after(self.state, message) or self.state
         return message
 
     def reply_to(self, message_id: str) -> dict[str, Any]:

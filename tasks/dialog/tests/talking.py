@@ -6,6 +6,7 @@ from typing import Any
 
 from tasks.dialog import moves, pairing, presence
 from tasks.dialog.dialog_state import view_of
+from tasks.dialog.moves import Move
 from tasks.dialog.rules import Reply, Role
 from tasks.dialog.sections import section_of
 from tasks.dialog.tests.making import message
@@ -36,13 +37,13 @@ def talk(dialog: Dialog, turns_number: int, now: datetime = SOON) -> None:
     reply = Reply(tokens[0][0], tokens[1][1], "follow_up", "yes")
     for _ in range(turns_number):
         ask(dialog, now)
-        moves.answer(view_of(dialog.teacher_ticket_id), dialog.pk, message(), reply, now)
+        moves.make(view_of(dialog.teacher_ticket_id), Move(dialog.pk, message(), reply), now)
 
 
 def ask(dialog: Dialog, now: datetime = SOON) -> None:
     """Let the student ask."""
     view = view_of(dialog.student_ticket_id)
-    moves.ask(view, dialog.pk, message(), "What did he do next?", now)
+    moves.make(view, Move(dialog.pk, message(), "What did he do next?"), now)
 
 
 def stay(*tickets: Ticket, now: datetime) -> None:

@@ -4,7 +4,7 @@ import random
 from datetime import timedelta
 
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, connection, transaction
 
 from tasks.dialog import pairing, presence
 from tasks.dialog.tests.making import make_dialogs, make_waiting
@@ -107,6 +107,16 @@ def test_nobody_meets_a_section_that_they_have_seen_in_any_role(stage):
     assert pairing.claim(ada, SOON, RNG).topic == third
 
 
+def test_a_section_that_one_was_shown_while_they_were_looked_for_is_not_begun(stage):
+    ada, grace = make_waiting(stage, "AADA"), make_waiting(stage, "AGRACE")
+    topic = Topic.objects.first()
+    Exposure.objects.create(worker=grace.worker, seed=topic.seed, kind="validation", at=NOW)
+    with pytest.raises(pairing.NotNow), transaction.atomic():
+        pairing.begin_dialogs(stage, [((ada, grace), topic, 0)], SOON, RNG)
+    assert states() == ["waiting", "waiting"]
+    assert not Dialog.objects.exists()
+
+
 def test_those_who_have_nothing_new_to_both_wait_for_others(stage):
     ada, grace = make_waiting(stage, "AADA"), make_waiting(stage, "AGRACE")
     for topic in Topic.objects.all():
@@ -135,6 +145,23 @@ def test_a_section_is_talked_about_as_often_as_is_wanted(stage):
     for person in ("AADA", "AGRACE", "AMALLORY", "ARITA"):
         make_waiting(stage, person)
     assert len(pairing.sweep(stage, SOON, RNG)) == 1
+
+
+def test_many_pairs_are_begun_in_as_many_statements_as_two(django_assert_max_num_queries):
+    stage = stage_of(make_dialogs(12), "dialog")
+    for number in range(24):
+        make_waiting(stage, f"A{number}")
+    with django_assert_max_num_queries(9 if connection.vendor == "postgresql" else 14):
+        assert len(pairing.sweep(stage, SOON, RNG)) == 12
+
+
+def test_who_comes_is_paired_in_two_statements(stage, django_assert_max_num_queries):
+    make_waiting(stage, "AADA")
+    grace = make_waiting(stage, "AGRACE")
+    grace.stage = stage
+    # The transaction begins and ends with one more each; SQLite does what begins a dialog apart.
+    with django_assert_max_num_queries(4 if connection.vendor == "postgresql" else 9):
+        assert pairing.claim(grace, SOON, RNG)
 
 
 def test_training_dialogs_about_one_section_are_numbered():

@@ -6,6 +6,7 @@ import pytest
 
 from tasks.dialog import dialog_maintenance, moves, pairing, presence, settlement
 from tasks.dialog.dialog_state import view_of
+from tasks.dialog.moves import Move
 from tasks.dialog.rules import Ending, Refused, Reply, Role
 from tasks.dialog.tests.making import make_dialogs, make_waiting, message
 from tasks.dialog.tests.talking import SOON, FirstOfTwo, ask, paid, pair, talk
@@ -117,10 +118,11 @@ def test_the_message_sent_again_after_the_end_is_known(dialog):
     over(dialog)
     reply = Reply(None, None, "dont", "no")
     teacher = view_of(dialog.teacher_ticket_id)
-    view = moves.answer(teacher, dialog.pk, last.answer_message, reply, SOON)
+    view = moves.make(teacher, Move(dialog.pk, last.answer_message, reply), SOON).view
     assert view.dialogs[-1].state.completed == 1
+    late = Move(dialog.pk, message(), "And then?")
     with pytest.raises(Refused, match="over"):
-        moves.ask(view_of(dialog.student_ticket_id), dialog.pk, message(), "And then?", SOON)
+        moves.make(view_of(dialog.student_ticket_id), late, SOON)
 
 
 def test_a_wait_is_paid_by_the_second_up_to_its_limit(stage):

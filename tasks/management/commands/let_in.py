@@ -13,7 +13,7 @@ from common.actions import ActionError
 from common.command_line import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.people import trusted
-from tasks.people.qualifications import untested
+from tasks.people.qualifications import trusted_grants
 
 
 class Command(BaseCommand):
@@ -44,7 +44,7 @@ class Command(BaseCommand):
             if not people:
                 raise ActionError("Name somebody, or give --group.")
             if options["take_back"]:
-                grants = untested(collection).filter(
+                grants = trusted_grants(collection).filter(
                     qualification__stage__in=stages, worker__identity__person__in=people
                 )
                 done = trusted.take_back(collection, grants, by, now)

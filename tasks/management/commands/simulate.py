@@ -2,6 +2,8 @@
 
 import json
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from common.actions import ActionError
 from common.arguments import processes, seed, whole
 from common.command_line import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
+from tasks.people.hits_up import groups_needed
 from tasks.simulation import collection_watch
 from tasks.simulation.behaviour import BEHAVIOURS, MIXED
 from tasks.simulation.browser import UnreachableError, check_reachable
@@ -103,11 +106,8 @@ class Command(BaseCommand):
             raise CommandError(f"There is no stage {options['stage']!r}. Known: {known}.")
         if collection.state != CollectionState.COLLECTING:
             raise CommandError(_closed(collection))
-        if groups := parameters_of(collection).people.groups:
-            raise CommandError(
-                f"Only members of {' and '.join(groups)} see its HITs, and simulated workers are "
-                f"in no group. Rehearse it: {MANAGE} rehearse {collection.slug}"
-            )
+        if needed := groups_needed(collection, options["stage"]):
+            raise CommandError(_limited(collection, needed))
         return collection, real_work(collection.protocol, path) if path else None
 
     def _run(self, crowd: Crowd, *, quiet: bool) -> Result:
@@ -141,6 +141,9 @@ class Command(BaseCommand):
         if left:
             places = ", ".join(f"{number} of {name}" for name, number in left.items())
             self.stdout.write(f"Assignments that none of them could take: {places}.")
+            with suppress(MarketplaceError):
+                if needed := {name for stage in left for name in groups_needed(collection, stage)}:
+                    self.stdout.write(_limited(collection, sorted(needed)))
         if result.waiting:
             self.stdout.write(f"Still waiting for the jobs: {result.waiting}. Do they run?")
 
@@ -153,6 +156,16 @@ def _closed(collection: Collection) -> str:
             f"{MANAGE} finish_collection {collection.slug} --reopen"
         )
     return f"It is not open to workers: {MANAGE} publish {collection.slug}"
+
+
+def _limited(collection: Collection, needed: Sequence[str]) -> str:
+    """Return that simulated workers see no HIT for these groups, and what to do instead."""
+    posted = set(needed) != set(parameters_of(collection).people.groups)
+    up = " that are up (they stay as they were posted)" if posted else ""
+    return (
+        f"Only members of {' and '.join(needed)} see its HITs{up}, and simulated workers are "
+        f"in no group. Rehearse it: {MANAGE} rehearse {collection.slug}"
+    )
 
 
 def _done(result: Result) -> str:

@@ -27,7 +27,7 @@ def state(phase: str, turns: tuple[Any, ...] = (), **dialog: Any) -> dict[str, A
 
 def test_she_says_that_she_is_here_and_asks() -> None:
     talk = ada()
-    assert talk.greet() == [{"token": "token"}]
+    assert talk.greet() == [{"token": "token", "again": False}]
     assert talk.hear({"type": "state", "state": {"phase": "waiting"}}) == []
     (ready,) = talk.hear(state("checking", ready=False))
     assert ready["type"] == "ready"
@@ -48,9 +48,9 @@ def test_she_says_that_she_is_here_and_asks() -> None:
 def test_what_was_not_answered_is_sent_again_on_a_new_line() -> None:
     talk = ada()
     (asked,) = talk.hear(state("talking"))
-    assert talk.greet() == [{"token": "token"}, asked]
+    assert talk.greet() == [{"token": "token", "again": True}, asked]
     talk.hear({"type": "taken", "id": asked["id"]})
-    assert talk.greet() == [{"token": "token"}]
+    assert talk.greet() == [{"token": "token", "again": True}]
 
 
 def test_a_refused_move_is_thought_over_and_not_for_ever() -> None:

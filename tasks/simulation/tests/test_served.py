@@ -138,6 +138,7 @@ def test_a_marketplace_that_is_not_there_leaves_nothing_pending(
     assert instance.call(f"{HERE}:made", "late") == []
 
 
+@pytest.mark.long
 def test_a_crowd_does_what_is_open_and_is_offered_nothing_it_cannot_take(
     instance: Instance,
 ) -> None:

@@ -55,7 +55,7 @@ def test_she_says_who_she_is_from_the_pages_own_site(hall: Hall) -> None:
     talk = ada()
     socket.converse_on(hall.page, "/hit/socket", talk)
     assert talk.is_over
-    assert hall.heard == [{"token": "secret"}]
+    assert hall.heard == [{"token": "secret", "again": False}]
     assert hall.origins == [hall.page.url.removesuffix("/hit/")]
 
 

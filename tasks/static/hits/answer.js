@@ -113,9 +113,8 @@ class AnswerPage {
     this.answer.show(this.now);
     find("[data-panel-title]").textContent = `Answer ${wanted + 1}`;
     find("[data-question-label]").textContent = `Question ${wanted + 1} of ${this.items.length}`;
-    this.article.current = null;
-    this.article.fill(this.items[wanted]);
-    window.scrollTo(0, 0);
+    // A draft that comes late leaves alone what is read and searched in.
+    if (this.article.item !== this.items[wanted]) this.article.fill(this.items[wanted]);
     this.show();
     this.page.touch();
   }

@@ -80,9 +80,19 @@ class DialogPage {
 
   #hear(message) {
     if (message.type === "state") this.#show(message.state);
-    else if (message.type === "taken") this.outbox.taken(message.id);
-    else if (message.id) this.outbox.refused(message);
+    else if (message.type === "change") this.#change(message.change);
+    else if (message.type === "taken") {
+      this.outbox.taken(message.id);
+      if (message.change) this.#change(message.change);
+    } else if (message.id) this.outbox.refused(message);
     else this.lastWord = message.message;
+  }
+
+  /** What a move has changed of the state that is shown, its turn with it. */
+  #change({ now, earned, dialog, turn }) {
+    const before = this.state.dialog;
+    const turns = [...before.turns.slice(0, turn.number), turn];
+    this.#show({ ...this.state, written: null, now, earned, dialog: { ...before, ...dialog, turns } });
   }
 
   #show(state) {

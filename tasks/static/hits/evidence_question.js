@@ -34,18 +34,16 @@ class EvidenceQuestionPage extends EntriesPage {
       },
     });
     this.skip = new Skip(find("[data-widget=skip]"), {
-      most: this.state.limits.max_skips,
-      on: { change: () => this.changed(), leave: () => this.left("skip"), back: () => this.turn() },
+      most: this.state.limits.max_skips, page: this.page, entries: () => this.entries,
+      on: { change: () => this.changed(), leave: () => this.left("skip"), write: () => this.words.focus() },
     });
-    this.skipButton = find("[data-action=skip]");
-    this.skipButton.addEventListener("click", () => this.turn());
   }
 
   listen() {
     super.listen();
     const { keys } = this.page;
     const writing = (action) => () => !this.now.skipped && action();
-    keys.on("t", () => this.cited.focus()).on("x", () => this.turn());
+    keys.on("t", () => this.cited.focus()).on("x", () => this.skip.turn());
     keys.on("w", writing(() => this.words.focus()));
     keys.on("a", writing(() => this.sheet.choose("answer"))).on("u", writing(() => this.sheet.choose("none")));
     keys.on("y", writing(() => this.sheet.say("yes"))).on("o", writing(() => this.sheet.say("no")));
@@ -78,40 +76,11 @@ class EvidenceQuestionPage extends EntriesPage {
     find("[data-question-label]").textContent = `Set ${this.index + 1} of ${this.items.length}`;
     find("[data-task]").textContent = tasks[Math.min(paragraphs.length, tasks.length) - 1];
     find("[data-panel-title]").textContent = `Question ${this.index + 1}`;
-    this.#showSkip();
-  }
-
-  get skips() {
-    return this.entries.filter((entry) => entry.skipped).length;
-  }
-
-  /** Skip this set, or write about it after all; what was written is kept. */
-  turn() {
-    const entry = this.now;
-    const { max_skips: most } = this.state.limits;
-    if (!entry.skipped && this.skips >= most) {
-      this.page.messages.tell(`At most ${most} of one HIT can be skipped. Take another skip back, or report a problem with this HIT.`);
-      return;
-    }
-    this.#set(entry, !entry.skipped);
-    this.page.history.add(entry.skipped ? "Skipped" : "Skip taken back", () => this.#set(entry, !entry.skipped));
-    (entry.skipped ? this.skip : this.words).focus();
-  }
-
-  #set(entry, skipped) {
-    entry.skipped = skipped;
-    if (entry === this.now) this.#showSkip();
-    this.changed();
-  }
-
-  #showSkip() {
-    this.skip.show(this.now, this.skips);
-    find("[data-written]").hidden = this.now.skipped;
-    this.skipButton.toggleAttribute("data-vacant", this.now.skipped);
+    this.skip.show(this.now);
   }
 
   focus(field) {
-    if (field === "skip") this.now.skipped ? this.skip.focus() : this.skipButton.focus();
+    if (field === "skip") this.skip.focus();
     else if (field === "text" || !field) this.words.focus();
     else if (field === "category") this.category.focus();
     else this.sheet.focus(field);
@@ -129,8 +98,8 @@ class EvidenceQuestionPage extends EntriesPage {
   }
 
   told(done) {
-    const { skips } = this;
-    return `${done} of ${this.items.length} sets${skips ? ` · ${skips} skipped` : ""}`;
+    const { used } = this.skip;
+    return `${done} of ${this.items.length} sets${used ? ` · ${used} skipped` : ""}`;
   }
 
   partsOf(entry) {

@@ -20,17 +20,15 @@ class PairPage extends PairPageBase {
       leave: () => this.left("text"),
     });
     this.skip = new Skip(find("[data-widget=skip]"), {
-      most: this.state.limits.max_skips,
-      on: { change: () => this.changed(), leave: () => this.left("skip"), back: () => this.turn() },
+      most: this.state.limits.max_skips, page: this.page, entries: () => this.entries,
+      on: { change: () => this.changed(), leave: () => this.left("skip"), write: () => this.words.focus() },
     });
-    this.skipButton = find("[data-action=skip]");
-    this.skipButton.addEventListener("click", () => this.turn());
     showBonusProgress(find("[data-bonus-progress]"), this.state.bonus_progress, this.state.money);
   }
 
   listen() {
     super.listen();
-    this.page.keys.on("w", () => !this.now.skipped && this.words.focus()).on("x", () => this.turn());
+    this.page.keys.on("w", () => !this.now.skipped && this.words.focus()).on("x", () => this.skip.turn());
   }
 
   blank(item) {
@@ -42,36 +40,7 @@ class PairPage extends PairPageBase {
     find("[data-task]").replaceChildren(Object.assign(document.createElement("strong"), { textContent: `${name}:` }), ` ${task}`);
     find("[data-panel-title]").textContent = `Question ${this.index + 1}`;
     this.words.show(this.now.text, this.items[this.index].paragraphs[0].lang);
-    this.#showSkip();
-  }
-
-  get skips() {
-    return this.entries.filter((entry) => entry.skipped).length;
-  }
-
-  /** Skip this pair, or write about it after all; what was written is kept. */
-  turn() {
-    const entry = this.now;
-    const { max_skips: most } = this.state.limits;
-    if (!entry.skipped && this.skips >= most) {
-      this.page.messages.tell(`At most ${most} pairs of one HIT can be skipped. Take another skip back, or report a problem with this HIT.`);
-      return;
-    }
-    this.#set(entry, !entry.skipped);
-    this.page.history.add(entry.skipped ? "Pair skipped" : "Skip taken back", () => this.#set(entry, !entry.skipped));
-    (entry.skipped ? this.skip : this.words).focus();
-  }
-
-  #set(entry, skipped) {
-    entry.skipped = skipped;
-    if (entry === this.now) this.#showSkip();
-    this.changed();
-  }
-
-  #showSkip() {
-    this.skip.show(this.now, this.skips);
-    find("[data-written]").hidden = this.now.skipped;
-    this.skipButton.toggleAttribute("data-vacant", this.now.skipped);
+    this.skip.show(this.now);
   }
 
   begin() {
@@ -80,7 +49,7 @@ class PairPage extends PairPageBase {
   }
 
   focus(field) {
-    if (field === "skip") this.now.skipped ? this.skip.focus() : this.skipButton.focus();
+    if (field === "skip") this.skip.focus();
     else if (field === "text" || !field) this.words.focus();
     else super.focus(field);
   }
@@ -95,8 +64,8 @@ class PairPage extends PairPageBase {
   }
 
   told(done) {
-    const { skips } = this;
-    return `${done} of ${this.items.length} pairs${skips ? ` · ${skips} skipped` : ""}`;
+    const { used } = this.skip;
+    return `${done} of ${this.items.length} pairs${used ? ` · ${used} skipped` : ""}`;
   }
 
   partsOf({ text, type, facts, skipped, reason }) {

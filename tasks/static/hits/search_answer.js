@@ -28,7 +28,7 @@ class SearchAnswerPage extends EntriesPage {
       most: this.state.limits.max_evidence_words, history, announcer,
       on: {
         change: () => this.changed(), leave: (field) => this.left(field), back: () => this.corpus.read(),
-        open: (piece) => this.corpus.open(piece, { focus: true }), place: ({ document: name }) => this.titles.get(name) ?? name,
+        open: (piece) => this.corpus.open(piece, { focus: true }), place: ({ document: name, title }) => title ?? this.titles.get(name) ?? name,
       },
     });
     this.reason = new TextField(find("[data-field=reason]"), {

@@ -67,6 +67,18 @@ def test_a_mark_that_cannot_be_kept_is_told(spans: list[Any], message: str) -> N
         assert kept["item"] == "0"
 
 
+def test_an_answer_that_is_part_of_a_word_is_refused() -> None:
+    text = "The keeper's lamp"
+    tokens = [(0, 3, True), (4, 10, True), (10, 12, True), (13, 17, True)]
+    paragraph = {"document": "main", "text": text, "tokens": tokens}
+    items = [{"id": "0", "form": "span_or_none", "paragraphs": [paragraph]}]
+    entry = {"item": "0", "type": "span", "spans": [{"start": 10, "end": 17}]}
+    [problem] = marked.clean_answered({"answers": [entry]}, items, CHECKS)[1]
+    assert problem.message.startswith("A mark holds part of a word")
+    entry["spans"] = [{"start": 4, "end": 17}]
+    assert marked.clean_answered({"answers": [entry]}, items, CHECKS)[1] == []
+
+
 def test_an_answer_is_words_or_none_or_bad_with_a_reason() -> None:
     year = {"item": "0", "type": "span", "spans": [{"start": 27, "end": 31}], "reason": "No."}
     assert answered(year) == ({"item": "0", "type": "span", "spans": [YEAR], "reason": ""}, [])

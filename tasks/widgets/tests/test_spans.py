@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collector.ingest.segmentation import tokens as cut
 from tasks.widgets import spans
 from tasks.widgets.tests.junk import are_sentences, junk_with, scalars
 
@@ -80,3 +81,35 @@ def test_it_cleans_its_own_answer_to_itself(text: str, data: st.DataObject) -> N
     end = data.draw(st.integers(start + 1, len(text)))
     once, _ = spans.clean([{"start": start, "end": end}], {"main": text}.get)
     assert spans.clean(once, {"main": text}.get) == (once, [])
+
+
+@pytest.mark.parametrize(
+    ("marked", "kept"),
+    [
+        ("'s", "keeper's"),
+        ("'s lamp", "keeper's lamp"),
+        ("keeper", "keeper"),
+        ("n't go", "doesn't go"),
+        ("does", "doesn't"),
+        ("Saltmouth (", "Saltmouth"),
+        ("(built", "built"),
+        ("1871)", "1871"),
+        ("(built 1871)", "(built 1871)"),
+        (")", None),
+    ],
+)
+def test_a_mark_covers_whole_words_and_no_half_of_a_pair_of_brackets(
+    marked: str, kept: str | None
+) -> None:
+    text = "Saltmouth (built 1871) has a keeper's lamp; it doesn't go out."
+    tokens = [
+        (start, end, any(map(str.isalnum, text[start:end]))) for start, end in cut(text, "en")
+    ]
+    start = text.index(marked)
+    span = {"start": start, "end": start + len(marked)}
+    inside = [n for n, one in enumerate(tokens) if one[0] < span["end"] and start < one[1]]
+    found = spans.whole(text, tokens, inside[0], inside[-1])
+    assert (found and text[tokens[found[0]][0] : tokens[found[1]][1]]) == kept
+    told = [problem.message for problem in spans.partial(span, text, tokens)]
+    sentence = "A mark holds part of a word or half a pair of brackets: mark whole words."
+    assert told == ([] if kept == marked else [sentence])

@@ -31,6 +31,7 @@ TELL = {"export_dataset", "judge_difficulty", "train_fold", "fulfil_order"}
 TELL_ALL = {"rank_passages"}
 DO_NEITHER = {
     "compare_releases": "reads what two releases publish",
+    "doctor": "compares rows with one another, and mends them",
     "finish_collection": "changes rows",
     "import_dataset": "reads files into rows, each with its split",
     "import_results": "reads results into rows",

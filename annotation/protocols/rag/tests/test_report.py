@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 
 from annotation.protocols.rag import report
-from annotation.protocols.rag.tests.records import QUAY, collection, mark, question, seed, vote
+from annotation.protocols.rag.tests.records import (
+    QUAY,
+    collection,
+    mark,
+    passage,
+    question,
+    seed,
+    vote,
+)
 from collector.protocols.loading import get_protocol
 
 pytestmark = pytest.mark.pure
@@ -44,8 +52,8 @@ def test_it_counts_what_was_drawn_asked_and_found() -> None:
     [reading] = found["second_reading"]
     assert (reading["questions"], reading["readers"]) == (4, 4)
     assert reading["same as the writer share"] == 0.75
-    outcomes = {(row["asked"], row["verdict"]): row["questions"] for row in found["outcomes"]}
-    assert outcomes["drawn", "not_found"] == outcomes["natural", "agreed"] == 1
+    asked = {(row["asked"], row["verdict"]): row["questions"] for row in found["asked"]}
+    assert asked["drawn", "not_found"] == asked["natural", "agreed"] == 1
 
 
 def test_a_set_is_counted_once_somebody_has_written_about_it_or_skipped_it() -> None:
@@ -53,6 +61,10 @@ def test_a_set_is_counted_once_somebody_has_written_about_it_or_skipped_it() -> 
     found = tables([natural_or_drawn, seed(skips=1), *collection()])
     told = next(row for row in found["drawing"] if row["rule"] == "shared_terms")
     assert (told["sets"], told["skips"], told["questions"]) == (2, 2, 2)
+    # So are its documents.
+    unmet = passage("unmet.md", "Unmet", 0, "Nobody was shown this.")
+    found = tables([*collection(), seed(skips=0, passages=[unmet])])
+    assert "Of 3 documents 2 were shown to somebody who asks, 1 never." in str(found["notes"])
 
 
 def test_without_a_question_it_says_so() -> None:

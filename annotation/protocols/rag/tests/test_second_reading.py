@@ -1,7 +1,6 @@
 """Second readers tell what one passage answers and what nothing does, over real prose."""
 
 import dataclasses
-import os
 import random
 import tempfile
 from collections import Counter
@@ -23,8 +22,8 @@ QUESTIONS, RESULTS = 60, 10
 
 
 @pytest.fixture(scope="module")
-def paragraphs() -> list[dict[str, Any]]:
-    books = prose(Path(os.environ["COLLECTOR_DATA"], "books"))
+def paragraphs(data: Path) -> list[dict[str, Any]]:
+    books = prose(data / "books")
     return [
         {"document": f"book {number}", "paragraph": place, "text": text, "lang": "en"}
         for number, book in enumerate(books)
@@ -87,3 +86,18 @@ def test_questions_that_need_both_passages_and_those_without_an_answer_are_told_
     assert found["answer"]["single_passage"] == 0
     assert found["none"].total() > 5
     assert found["none"]["not_in_documents"] >= 0.9 * found["none"].total()
+
+
+def test_what_a_reader_finds_between_two_words_never_begins_or_ends_inside_another() -> None:
+    passage = {"document": "d", "paragraph": 0, "lang": "en"}
+    passage |= {"text": "He was at sea, as seen at night."}
+
+    def look_up(item: str, title: str) -> Any:
+        return with_tokens(passage) if title == "d#0" else {"results": [passage]}
+
+    reader = dataclasses.replace(DILIGENT, gives_up=0.0, wrong_answer=0.0, nonsense=0.0)
+    asked = simulated.BETWEEN.format(left="as", right="at") + "?"
+    sought = {"kind": "search_answer", "items": [{"id": "1", "question": asked}]}
+    [given] = simulated.fill(sought, reader, random.Random(1), look_up)["answers"]  # type: ignore[misc]
+    assert given["evidence"] == [{"document": "d", "paragraph": 0, "start": 15, "end": 25}]
+    assert given["short"] == "seen"

@@ -40,6 +40,9 @@ def test_both_stages_are_given_seeds_in_turn_and_more_are_as_many_at_once(
     seeds = chosen("at-once", 3)
     assert [stage for _, stage in seeds] == ["natural", "question"] * 3
     assert chosen("one-by-one", 1, 2) == seeds
+    told = StringIO()
+    call_command("select_seeds", "one-by-one", count=1, stdout=told)
+    assert "Chose 2 seeds, 1 for each of natural and question:" in told.getvalue()
 
 
 def test_sets_depend_on_the_text_alone_and_say_what_connects_them(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils.html import escape
 
 from annotation.models import Verdict
 from annotation.protocols.rag.tests.conftest import WRITER
@@ -225,3 +226,16 @@ def test_a_requester_tries_every_page_and_searches_before_anybody_works(
     assert opened.json()["title"] == "Carrow"
     settings.HOME = settings.HOME / "elsewhere"
     assert rita.post(f"{address}search/", sent, content_type="application/json").status_code == 503
+
+
+def test_the_page_of_seeds_shows_every_passage_of_a_set_under_its_own_document(
+    collection: Collection, settings: Any
+) -> None:
+    settings.PASSWORDLESS_SIGN_IN = True
+    page = Client(HTTP_HOST="localhost").get("/collections/sought/seeds/").content.decode()
+    assert "How the article begins" not in page
+    seeds = collection.seeds.prefetch_related("seed_paragraphs__paragraph__article")
+    rows = [row.paragraph for seed in seeds for row in seed.seed_paragraphs.all()]
+    assert len(rows) > len(seeds)
+    assert page.count('<article class="passage">') == len(rows)
+    assert all(escape(row.text) in page for row in rows)

@@ -12,6 +12,7 @@ from django.core.management import call_command
 from pyarrow import parquet
 
 from annotation.protocols.iirc.tests.island import island
+from annotation.protocols.rag.tests.records import QUAY, mark, question, seed, vote
 from annotation.protocols.squad.tests.conftest import publish_small
 from annotation.protocols.squad.tests.test_whole_way import run
 from annotation.release.closed_text import WithoutText, is_closed, text_digest
@@ -89,9 +90,9 @@ def test_no_word_of_them_is_released_and_every_mark_is_found_again(
 
 def test_titles_of_documents_are_told_by_ids_or_digests() -> None:
     collection = island()
-    (seed,) = [seed for seed in records(collection) if seed["fold"] == "train"]
-    seed["passages"][0] |= {"title": "Port Ellan", "document": "doc-0"}
-    (told,) = WithoutText([seed])
+    (record,) = [one for one in records(collection) if one["fold"] == "train"]
+    record["passages"][0] |= {"title": "Port Ellan", "document": "doc-0"}
+    (told,) = WithoutText([record])
     asked, other = told["questions"][0], told["questions"][1]
     island_digest = text_digest("The island")
     assert asked["payload"]["links"] == [island_digest]
@@ -102,6 +103,25 @@ def test_titles_of_documents_are_told_by_ids_or_digests() -> None:
     ]
     assert other["payload"]["links"] == ["doc-0"]
     assert other["votes"][0]["payload"]["context"][0]["document"] == "doc-0"
+    # The corpus knows more of them than the seed shows.
+    (told,) = WithoutText([record], {"The island": "doc-9"})
+    asked = told["questions"][0]
+    assert asked["payload"]["links"] == ["doc-9"]
+    assert [mark["document"] for mark in asked["votes"][0]["payload"]["context"]][1] == "doc-9"
+
+
+def test_evidence_by_passages_names_documents_by_ids_or_digests_too() -> None:
+    ours = {**QUAY, "title": "Staithby"}
+    del ours["document"]
+    proof = {**mark(QUAY, "1911"), "document": "Staithby"}, mark(QUAY, "1911")
+    opened = {"opened": [{"document": "Staithby", "paragraph": 4}]}
+    asked = question("When?", vote("answer", "1911", *proof, payload=opened))
+    (told,) = WithoutText([seed(asked, passages=[ours])], {"Harbours": "harbour.pdf"})
+    given = told["questions"][0]["votes"][0]["payload"]
+    digest = text_digest("Staithby")
+    assert [one["document"] for one in given["evidence"]] == [digest, "harbour.pdf"]
+    assert given["opened"] == [{"document": digest, "paragraph": 4}]
+    assert told["passages"][0]["title"] == digest
 
 
 @pytest.mark.parametrize("written", ["closed", "Closed", " CLOSED "])

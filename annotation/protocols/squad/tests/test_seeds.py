@@ -1,11 +1,12 @@
-"""Paragraphs are drawn article by article, and an article is whole in one split."""
+"""Paragraphs are drawn from many articles, and an article is whole in one split."""
 
 import random
 from collections import defaultdict
+from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
 
 from annotation.protocols.squad import seeds
 from collector.models import Article, Collection, Corpus, Paragraph, Section, Seed
@@ -39,13 +40,14 @@ def parameters(**changes: Any) -> Any:
     return of.model_copy(update={"seeds": table})
 
 
-def test_articles_come_one_after_the_other_in_an_order_that_the_seed_draws(corpus: Corpus) -> None:
-    drawn = [list(seeds.candidates(corpus, parameters(), random.Random(n))) for n in (1, 1, 2)]
+def test_each_article_gives_one_before_any_a_second(corpus: Corpus) -> None:
+    short = parameters(max_characters=20)
+    drawn = [list(seeds.candidates(corpus, short, random.Random(n))) for n in (1, 1, 2)]
     assert drawn[0] == drawn[1]
     assert drawn[0] != drawn[2]
     titles = [each.payload["group"] for each in drawn[0]]
-    assert titles == sorted(titles, key=titles.index)
-    assert max(map(titles.count, titles)) == 3
+    assert [len(set(titles[turn : turn + 10])) for turn in (0, 10, 20)] == [10, 10, 10]
+    assert len({each.key for each in drawn[0]}) == 30
     assert seeds.counter(corpus)(parameters()) == 30
     assert seeds.counter(corpus)(parameters(min_characters=25)) == 10
 
@@ -70,6 +72,18 @@ def test_an_article_is_whole_in_one_split_however_often_seeds_are_chosen(corpus:
     assert Seed.objects.count() == 20
     assert {len(each) for each in folds.values()} == {1}
     assert len(set.union(*folds.values())) > 1
+
+
+def test_a_split_that_so_few_seeds_leave_empty_is_named(corpus: Corpus) -> None:
+    set_ = [f"{key}={value}" for key, value in SMALL.items()]
+    run("create_collection", "rules", protocol="squad", corpus="own", seed=3, set=set_)
+    told = StringIO()
+    call_command("select_seeds", "rules", count=3, stdout=StringIO(), stderr=told)
+    assert "No seed is in dev and test" in told.getvalue()
+    told.truncate(0)
+    call_command("select_seeds", "rules", count=5, stdout=StringIO(), stderr=told)
+    assert "No seed" not in told.getvalue()
+    assert len({seed.payload["group"] for seed in Seed.objects.all()}) == 8
 
 
 @pytest.mark.parametrize(

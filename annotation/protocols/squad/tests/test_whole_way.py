@@ -13,6 +13,7 @@ from annotation.release.tests.reference_readers import read_release
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from tasks.kinds import span_answer
+from tasks.kinds.registry import kind_of
 from tasks.models import Answer, Question, Unit
 from tasks.work.units import is_over
 from tests.page_workers import Person, look, run
@@ -121,6 +122,23 @@ def test_others_are_asked_about_dev_and_test_alone_and_told_nothing_of_what_was_
 def test_questions_about_one_passage_are_shown_in_an_order_that_tells_nothing() -> None:
     firsts = [span_answer.shuffled(list("abcde"), f"{unit}:0")[0] for unit in range(40)]
     assert set(firsts) == set("abcde")
+
+
+def test_questions_are_shown_in_the_same_order_when_the_work_is_done_again(
+    asked: Collection,
+) -> None:
+    unit = Unit.objects.filter(stage__name="answer").order_by("pk")[0]
+    items = list(unit.items.order_by("position"))
+    orders = []
+    for number in range(6):
+        unit.pk, unit.position = None, 100 + number
+        unit.save()
+        for item in items:
+            item.pk, item.unit = None, unit
+            item.save()
+        orders.append([item["question"] for item in kind_of(unit.stage).page_items(unit)])
+    assert len(orders[0]) == 2
+    assert orders == [orders[0]] * 6
 
 
 def test_nobody_answers_their_own_question_or_asks_about_what_they_have_answered(

@@ -1,5 +1,6 @@
 """Every format is read into the same blocks: headings, paragraphs, items; no tables, no notes."""
 
+import unicodedata
 from pathlib import Path
 
 import orjson
@@ -8,7 +9,13 @@ import pytest
 from collector.ingest.documents.blocks import Block, DocumentText, cleaned, sections_of
 from collector.ingest.documents.files import DocumentFile
 from collector.ingest.documents.pdf import read_blocks, read_pdf
-from collector.ingest.documents.pdf_lines import Line, Page
+from collector.ingest.documents.pdf_lines import (
+    Letter,
+    Line,
+    Page,
+    in_order_of_reading,
+    with_pieces,
+)
 from collector.ingest.documents.plain_text import read_plain_text
 from collector.ingest.documents.reading import FoundDocument, read_files
 from collector.ingest.documents.tests import making
@@ -138,6 +145,51 @@ def lines(*texts: str) -> list[Line]:
     ]
 
 
+def leftward(*words: str, blank: float = 0.3) -> list[Letter]:
+    """Return letters as pdfium tells them of words that stand from the right end on, 10 pt high.
+
+    Of every second word it turns the letters round; its blanks have no width and lie elsewhere.
+    """
+    told, right = list[Letter](), 500.0
+    for number, word in enumerate(words):
+        letters = []
+        for letter in word:
+            is_mark = unicodedata.combining(letter)
+            left, end = (right + 2.5, right + 2.5) if is_mark else (right - 5, right)
+            letters.append(Letter(letter, left, end, 700, 710, is_bold=False))
+            right = right if is_mark else left
+        told += letters[::-1] if number % 2 else letters
+        told.append(Letter(" ", right + 7, right + 7, 700, 710, is_bold=False))
+        right -= 10 * blank
+    return told[:-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("في", "عام", "3002"), "في عام 2003"),
+        (("عام", "(mmokpoP)", "السنوي،"), "عام (Popkomm) السنوي،"),
+        (("دار", "(ned", "retnU", "reppO)", "الأولى"), "دار (Opper Unter den) الأولى"),
+        (("من", "0991-5991", "م"), "من 1990-1995 م"),
+        (("حوالي", "5.3", "٠٢٪", "منها"), "حوالي 3.5 ٢٠٪ منها"),
+        (("שנת", "5991-0991", "ו", "%05"), "שנת 1990-1995 ו 50%"),
+        (("سنوياً", "أُسِّست"), "سنوياً أُسِّست"),
+        (("برلين", ")ettiM(", "nilreB", "هنا"), "برلين Berlin (Mitte) هنا"),
+    ],
+)
+def test_a_line_that_runs_to_the_left_is_read_in_its_order(words: list[str], text: str) -> None:
+    read = in_order_of_reading(leftward(*words))
+    assert unicodedata.normalize("NFC", read) == unicodedata.normalize("NFC", text)
+
+
+def test_a_line_that_runs_to_the_left_is_whole_where_pdfium_cuts_it() -> None:
+    line = leftward("كانت", "المدينة", "عموماً", "كبيرة")
+    (whole,) = with_pieces([line[:17], line[17:]])
+    assert in_order_of_reading(whole) == "كانت المدينة عموماً كبيرة"
+    below = [letter._replace(bottom=680, top=690) for letter in line]
+    assert len(list(with_pieces([line, below]))) == 2
+
+
 def test_words_parted_at_the_end_of_a_line_are_whole() -> None:
     texts = ("The light-", "house was a well-", "known light-", "House. Light is well-known.")
     page = Page(1, 842, lines(*texts), agrees=True)
@@ -187,6 +239,39 @@ def test_levels_begin_at_the_main_section_and_empty_headings_go() -> None:
     sections, paragraphs, _ = sections_of(DocumentText("title", blocks), "title")
     assert sections == [(0, ""), (2, "Part"), (3, "Chapter")]
     assert paragraphs == [(2, "paragraph", "Text.", [])]
+
+
+CHAPTER = (
+    f"## The Slice Type\n\n{FIRST}\n\n### Other Slices\n\n{SECOND}\n\n## Summary\n\n{SECOND}\n"
+)
+PAGE_OF_BOOK = (
+    "<html><title>Methods - The Book</title><body><div><h1>The Book</h1></div>"
+    "<main>{}</main></body>"
+)
+
+
+def test_a_document_is_called_by_the_heading_it_begins_with(tmp_path: Path) -> None:
+    chapter = making.write(tmp_path / "ch04-03-slices.md", CHAPTER)
+    parts = f"<h2>Methods</h2><p>{FIRST}</p><h2>Summary</h2><p>{SECOND}</p>"
+    page = making.write(tmp_path / "ch05.html", PAGE_OF_BOOK.format(parts))
+    story = [("Heading 2", "Methods"), ("Normal", FIRST), ("Heading 2", "End"), ("Normal", SECOND)]
+    file = making.docx(tmp_path / "a.docx", story, title="Template 7")
+    read = [found(path) for path in (chapter, page, file)]
+    assert [each.title for each in read] == ["The Slice Type", "Methods", "Methods"]
+    sections, _, _ = sections_of(read[0].text, read[0].title)
+    assert sections == [(0, ""), (2, "The Slice Type"), (3, "Other Slices"), (2, "Summary")]
+
+
+@pytest.mark.parametrize(
+    ("parts", "title"),
+    [
+        ("<p>By Ada.</p><h1>Methods</h1><p>Text.</p>", "Methods"),
+        ("<h1>One</h1><p>Text.</p><h1>Two</h1><p>Text.</p>", "One"),
+        ("<p>Text.</p><h2>One</h2><p>Text.</p>", "Methods - The Book"),
+    ],
+)
+def test_a_page_is_called_by_its_title_only_without_such_a_heading(parts: str, title: str) -> None:
+    assert read_web_page(PAGE_OF_BOOK.format(parts)).title == title
 
 
 @pytest.mark.data

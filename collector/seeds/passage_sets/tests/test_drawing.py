@@ -1,6 +1,5 @@
 """Sets are drawn of what belongs together, planted pairs among them; near duplicates are one."""
 
-import os
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.splits import folds
+from collector.seeds.passage_sets.citations import DocumentNames
+from collector.seeds.passage_sets.connections import TermReader
 from collector.seeds.passage_sets.drawing import Drawn, draw
 from collector.seeds.passage_sets.near_duplicates import Signatures
 from collector.seeds.passage_sets.rules import PassageSetsTable
@@ -45,8 +46,8 @@ def texts(rng: random.Random, number: int, words: int = 60) -> list[str]:
     return [" ".join(rng.choices(WORDS, k=words)) for _ in range(number)]
 
 
-def test_nine_of_ten_planted_pairs_are_among_the_first_two_hundred_sets() -> None:
-    books = prose(Path(os.environ["COLLECTOR_DATA"], "books"))
+def test_nine_of_ten_planted_pairs_are_among_the_first_two_hundred_sets(data: Path) -> None:
+    books = prose(data / "books")
     found = wanted = 0
     for seed in (1, 2, 3):
         planted = plant(books, n_documents=200, n_pairs=40, n_cited=10, seed=seed)
@@ -122,6 +123,27 @@ def test_a_name_connects_passages_of_any_script(first: str, second: str) -> None
     passages = [Passage(at, at, text) for at, text in enumerate(all_texts)]
     sets = drawn(passages, shares={**dict.fromkeys(SHARES, 0.0), "shared_terms": 1.0})
     assert sets[0].passages == (1, 4)
+
+
+class Sliced(list[int]):
+    """Terms of a text that count how often some of them are looked at."""
+
+    looks = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        self.looks += isinstance(at, slice)
+        return super().__getitem__(at)
+
+
+def test_however_many_titles_begin_alike_a_text_is_looked_up_once_at_each_place() -> None:
+    reader = TermReader()
+    names = [(number, [f"Report {number}", f"Report of {number}"]) for number in range(300)]
+    cited = DocumentNames(reader, names)
+    (part,) = reader.read("report 7 report of 8 report of nobody")
+    terms = Sliced(part)
+    cited.read(0, 400, [terms])
+    assert [one.document for one in cited.citations([1.0] * 1000)] == [7, 8]
+    assert terms.looks <= 6
 
 
 @settings(max_examples=25, deadline=None)

@@ -29,16 +29,23 @@ export class Api {
 
 const NOT_SENT = "A worker would hand this in now. In a trial nothing is kept.";
 
+const NOT_KEPT = "Only what this worker searched for and opened is kept.";
+
 /** In a trial: the requester's own pages answer what keeps nothing, and nothing else is asked. */
 export class TrialApi {
-  /** trial: {urls, token}, or undefined where nobody answers. */
-  constructor({ urls = {}, token = "" } = {}) {
-    Object.assign(this, { urls, token });
+  /** trial: {urls, token}, or of a kept page {answers}: by what was asked for, under what words;
+      undefined where nobody answers. */
+  constructor({ urls = {}, token = "", answers = {} } = {}) {
+    Object.assign(this, { urls, token, answers });
   }
 
   /** Returns {status, body} as Api does, and never rejects. */
   async post(name, payload) {
-    if (!this.urls[name]) return { status: 404, body: { message: NOT_SENT } };
+    const known = this.answers[name]?.[payload.query ?? payload.title];
+    if (known) return { status: 200, body: known };
+    if (!this.urls[name]) {
+      return { status: 404, body: { message: name === "search" || name === "article" ? NOT_KEPT : NOT_SENT } };
+    }
     try {
       const response = await fetch(this.urls[name], {
         method: "POST",

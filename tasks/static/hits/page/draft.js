@@ -3,6 +3,8 @@
 const pauseSeconds = 1;
 const longestWaitSeconds = 6;
 const longestHoldSeconds = 2;
+// A server that was away is asked again this often, by each page in its own time.
+const longestRetrySeconds = 4;
 
 export class Draft {
   /** version, saved: number and data of the newest draft that the server has; collect() returns
@@ -22,6 +24,7 @@ export class Draft {
 
   /** A reload can overtake what the page before it sent when it went: look once whether it came. */
   async catchUp() {
+    const begun = structuredClone(this.collect().data);
     let answer;
     try {
       answer = await this.api.post("draft", { version: this.version });
@@ -29,7 +32,9 @@ export class Draft {
       return;
     }
     const { status, body } = answer;
-    if (status !== 200 || this.dirty || this.saving || body.version === this.version) return;
+    if (status !== 200 || this.saving || body.version === this.version) return;
+    // Who has only turned to another question has written nothing that this could replace.
+    if (this.dirty && !same(this.collect().data, begun)) return;
     this.version = body.version;
     this.saved = body.draft?.data;
     this.on.newer(body.draft);
@@ -130,7 +135,7 @@ export class Draft {
     this.dirty = true;
     this.failures += 1;
     this.on.state("failed", "Not saved — retrying");
-    this.#schedule(Math.min(30, 2 ** this.failures));
+    this.#schedule(Math.min(longestRetrySeconds, 2 ** this.failures) * (0.5 + Math.random() / 2));
     return false;
   }
 

@@ -22,6 +22,13 @@ export function readState() {
   return JSON.parse(document.getElementById("page-state").textContent);
 }
 
+/** What is written stands on the side where the corpus's lines begin, also before its first letter. */
+function turnFields([item] = []) {
+  const parts = [item, item?.passage, ...(item?.paragraphs ?? []), ...(item?.documents ?? [])];
+  if (parts.find((part) => part?.dir)?.dir !== "rtl") return;
+  for (const field of document.querySelectorAll("[data-text], [data-query], [data-unit]")) field.dir = "rtl";
+}
+
 export class Page {
   /** kind: {collect(), restore(draft), show(), name(ref), go(ref, field), checked()};
       collect() returns {data, ui, refs}. */
@@ -47,6 +54,7 @@ export class Page {
   /** Start, once the widgets stand. */
   start() {
     this.#listen();
+    turnFields(this.state.items);
     fit(document.querySelectorAll(".slots, .panel"));
     if (this.state.mode === "trial") return this.#startTrial();
     this.#startDraft();
@@ -138,9 +146,12 @@ export class Page {
     this.draft.catchUp();
   }
 
+  /** Work that a reload had overtaken comes late: whoever reads or searches already stays where they are. */
   #showNewer(draft) {
+    const { item } = this.kind.collect().ui;
+    const stays = item && navigator.userActivation?.hasBeenActive;
     this.history.clear();
-    this.kind.restore(draft);
+    this.kind.restore(stays ? { ...draft, ui: { ...draft?.ui, item } } : draft);
     this.#saveState("saved", "Saved");
   }
 

@@ -3,8 +3,9 @@
 // A page that is told one of these does not come back by itself.
 const final = [4401, 4404];
 const firstPause = 500;
-const longestPause = 10_000;
-// The server speaks at least every half minute; one that was silent for longer is not there.
+// Short, so that both go on within seconds of its return.
+const longestPause = 4_000;
+// A server that was silent for so long is asked whether it is still there.
 const silence = 45_000;
 const patience = 4_000;
 
@@ -24,7 +25,7 @@ export class Line {
   constructor({ url, token, on }) {
     Object.assign(this, { url, token, on });
     this.tries = 0;
-    this.over = false;
+    this.over = this.knows = false;
     window.addEventListener("online", () => this.check());
     window.addEventListener("offline", () => this.on.lost(this.tries));
     document.addEventListener("visibilitychange", () => document.hidden || this.check());
@@ -41,15 +42,17 @@ export class Line {
     this.heardAt = Date.now();
     socket.addEventListener("open", () => {
       if (socket !== this.socket) return;
-      socket.send(JSON.stringify({ token: this.token }));
+      socket.send(JSON.stringify({ token: this.token, again: this.knows }));
       this.on.open();
     });
     socket.addEventListener("message", (event) => {
       if (socket !== this.socket) return;
+      const message = JSON.parse(event.data);
       this.tries = 0;
       this.heardAt = Date.now();
+      this.knows ||= message.type === "state";
       clearTimeout(this.asking);
-      this.on.message(JSON.parse(event.data));
+      this.on.message(message);
     });
     socket.addEventListener("close", (event) => socket === this.socket && this.#lost(event.code));
   }
@@ -89,7 +92,7 @@ export class Line {
   }
 
   #watch() {
-    if (this.socket?.readyState === WebSocket.OPEN && Date.now() - this.heardAt > silence) this.#lost();
+    if (this.socket?.readyState === WebSocket.OPEN && Date.now() - this.heardAt > silence) this.check();
   }
 
   close() {

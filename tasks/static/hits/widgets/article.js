@@ -32,6 +32,7 @@ export class Article {
     this.question.fill([{ element: this.questionBlock, text: item.question }]);
     for (const tab of this.tabs) tab.remove();
     this.tabs = [];
+    this.current = null;
     const main = this.#add("main", "Passage", false);
     main.fillPassage(passage);
     this.show(main);

@@ -1,5 +1,6 @@
-/** A brief answer: words of a paragraph, grown to whole tokens, or one of a few choices beside them. */
+/** A brief answer: words of a paragraph, grown to whole words, or one of a few choices beside them. */
 
+import { whole } from "../text/whole_words.js";
 import { Choice } from "./choice.js";
 import { counted, snapped, tooLong } from "./reply.js";
 
@@ -49,7 +50,11 @@ export class Brief {
   }
 
   #snapped(span) {
-    return snapped(span, this.item.paragraphs.find(({ document: name }) => name === span.document));
+    const { text, tokens } = this.item.paragraphs.find(({ document: name }) => name === span.document);
+    const covered = (at) => tokens[at][0] < span.end && tokens[at][1] > span.start;
+    const inside = [...tokens.keys()].filter(covered);
+    const kept = inside.length ? whole([...text], tokens, inside[0], inside.at(-1)) : null;
+    return kept && snapped({ ...span, start: tokens[kept[0]][0], end: tokens[kept[1]][1] }, { text, tokens });
   }
 
   /** Answer with one of the choices, such as "yes". */

@@ -58,7 +58,7 @@ export class Cited {
 /** The heading of a passage: its title, section and page. */
 export function headOf(passage, number) {
   const title = make("h2", "document-title");
-  const words = Object.assign(document.createElement("bdi"), { textContent: passage.title, lang: passage.lang });
+  const words = Object.assign(document.createElement("bdi"), { textContent: passage.title, lang: passage.lang, dir: passage.dir });
   const small = Object.assign(document.createElement("small"), { textContent: placeIn(passage), lang: passage.lang, dir: "auto" });
   if (number) title.append(Object.assign(make("span", "passage-number"), { textContent: number }), " ");
   title.append(words, " ", small);

@@ -66,10 +66,12 @@ export class Corpus {
 
   /** Show another question's searches; query: what was searched last, to be searched again. */
   show(item, query = "") {
+    const isAnother = item !== this.item;
     this.item = item;
     if (!this.kept.has(item)) this.kept.set(item, { query, results: null, passage: null });
     this.state = this.kept.get(item);
-    this.input.value = this.state.query;
+    // A draft that comes late leaves alone what is being typed.
+    if (isAnother) this.input.value = this.state.query;
     this.#draw();
     this.#read(this.state.passage);
     if (this.state.results === null && query) this.search(query, { again: true });
@@ -133,7 +135,7 @@ export class Corpus {
     this.finding.classList.toggle("has-open", Boolean(passage));
     if (!passage) return;
     const [title, section] = ["title", "section"].map((part) => this.document.querySelector(`[data-document-${part}]`));
-    Object.assign(title, { textContent: passage.title, lang: passage.lang });
+    Object.assign(title, { textContent: passage.title, lang: passage.lang, dir: passage.dir });
     Object.assign(section, { textContent: placeIn(passage), lang: passage.lang, dir: "auto" });
     for (const side of ["before", "behind"]) {
       this.document.querySelector(`[data-action=${side}]`).setAttribute("aria-disabled", String(passage[side] === null));
@@ -168,12 +170,13 @@ export class Corpus {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "result";
+    button.dir = result.dir;
     button.dataset.index = index;
     button.dataset.name = nameOf(result);
     if (this.passage && nameOf(this.passage) === nameOf(result)) button.setAttribute("aria-current", "true");
     const title = Object.assign(document.createElement("bdi"), { className: "result-title", textContent: result.title, lang: result.lang });
     const place = Object.assign(document.createElement("small"), { textContent: placeIn(result), lang: result.lang, dir: "auto" });
-    const words = Object.assign(document.createElement("span"), { className: "result-words", lang: result.lang, dir: result.dir });
+    const words = Object.assign(document.createElement("span"), { className: "result-words", lang: result.lang });
     words.append(...pieces(result));
     button.append(title, place, words);
     row.append(button);

@@ -92,7 +92,8 @@ export class Sheet {
     if (!found) return false;
     if (found.count > this.most) return this.#refuse(tooLong(found.count, this.most));
     const { start, end, text } = found.span;
-    const piece = { document: passage.document, paragraph: passage.paragraph, start, end, text };
+    const { document: name, paragraph, title } = passage;
+    const piece = { document: name, paragraph, title, start, end, text };
     const isFree = (other) => nameOf(other) !== nameOf(piece) || other.end <= start || other.start >= end;
     const evidence = [...this.entry.evidence.filter(isFree), piece];
     this.#become({ evidence, type: this.entry.type ?? "answer" }, `Marked: ${short(text)}`);

@@ -1,17 +1,20 @@
-/** Why no good question can be asked about something: one of a few reasons, or words. */
+/** Skips what no good question can be asked about, for one of a few reasons or in words. */
 
 import { Choice } from "./choice.js";
 import { TextField } from "./text.js";
 
 export class Skip {
-  /** most: how many may be skipped; on: {change(), leave(), back()}. The entry shown,
-      {skipped, reason}, is changed in place. */
-  constructor(root, { most, on }) {
-    Object.assign(this, { root, most, on });
+  /** most: how many may be skipped, of one HIT; entries(): all of it; on: {change(), leave(),
+      write()}. The entry shown, {skipped, reason}, is changed in place; what was written is kept. */
+  constructor(root, { most, entries, page: { messages, history }, on }) {
+    Object.assign(this, { root, most, entries, messages, history, on });
+    this.button = document.querySelector("[data-action=skip]");
+    this.written = document.querySelector("[data-written]");
+    this.button.addEventListener("click", () => this.turn());
     this.choice = new Choice(root.querySelector("fieldset"), { change: () => this.#set() });
     this.words = new TextField(root.querySelector("[data-field=reason]"), { change: () => this.#set() });
     this.reasons = this.choice.inputs.map((input) => input.value).filter(Boolean);
-    root.querySelector("[data-action=unskip]").addEventListener("click", () => on.back());
+    root.querySelector("[data-action=unskip]").addEventListener("click", () => this.turn());
     root.addEventListener("focusout", (event) => {
       if (!root.contains(event.relatedTarget)) on.leave();
     });
@@ -23,21 +26,44 @@ export class Skip {
     this.on.change();
   }
 
-  /** Show another entry; used: how many are skipped. */
-  show(entry, used) {
+  /** How many are skipped. */
+  get used() {
+    return this.entries().filter(({ skipped }) => skipped).length;
+  }
+
+  /** Skip what is shown, or write about it after all. */
+  turn() {
+    const { entry } = this;
+    if (!entry.skipped && this.used >= this.most) {
+      this.messages.tell(`At most ${this.most} of one HIT can be skipped. Take another skip back, or report a problem with this HIT.`);
+      return;
+    }
+    this.#put(entry, !entry.skipped);
+    this.history.add(entry.skipped ? "Skipped" : "Skip taken back", () => this.#put(entry, !entry.skipped));
+    if (entry.skipped) this.focus();
+    else this.on.write();
+  }
+
+  #put(entry, skipped) {
+    entry.skipped = skipped;
+    if (entry === this.entry) this.show(entry);
+    this.on.change();
+  }
+
+  /** Show another entry. */
+  show(entry) {
     this.entry = entry;
     this.root.hidden = !entry.skipped;
-    this.tell(used);
+    this.written.hidden = entry.skipped;
+    this.button.toggleAttribute("data-vacant", entry.skipped);
+    this.root.querySelector("[data-skip-note]").textContent = `It counts as done and is paid. ${this.used} of ${this.most} skips used. What you wrote about it is kept.`;
     const kind = this.reasons.find((reason) => entry.reason.startsWith(reason));
     this.choice.show(kind ?? (entry.reason ? "" : null));
     this.words.show(kind ? entry.reason.slice(kind.length).trim() : entry.reason);
   }
 
-  tell(used) {
-    this.root.querySelector("[data-skip-note]").textContent = `It counts as done and is paid. ${used} of ${this.most} skips used. What you wrote about it is kept.`;
-  }
-
   focus() {
-    this.choice.focus();
+    if (this.entry.skipped) this.choice.focus();
+    else this.button.focus();
   }
 }

@@ -16,6 +16,8 @@ from collector.protocols.parameters import assignment
 from common.actions import ActionError
 from common.arguments import amount, seed
 from common.command_line import MANAGE
+from tasks.crowd.requester_api import MarketplaceError, asked_once
+from tasks.people.trusted import check_groups
 
 # So many seeds anybody can try.
 GUESSED = 1 << 32
@@ -66,6 +68,7 @@ class Command(BaseCommand):
             overrides = dict(assignment(text) for text in options["set"])
             overrides |= dict(_lines(text) for text in options["lines"])
             parameters = protocol.parameters(overrides)
+            unsure = _unchecked(parameters.people.groups)
             collection = create_collection(
                 options["name"],
                 protocol,
@@ -81,6 +84,8 @@ class Command(BaseCommand):
             )
         except (ProtocolError, ActionError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
+        if unsure:
+            self.stderr.write(unsure)
         if withholds(protocol) and options["seed"] is not None and options["seed"] < GUESSED:
             self.stderr.write(
                 f"The seed {options['seed']} can be guessed, and tells the pairs of test questions "
@@ -93,6 +98,19 @@ class Command(BaseCommand):
                 f"Created the collection {collection.slug!r}. "
                 f"Next: {MANAGE} select_seeds {collection.slug} --count 100"
             )
+
+
+def _unchecked(groups: list[str]) -> str:
+    """Return a sentence where nobody can say now whether there are these groups, "" if they are.
+
+    Raises ActionError for one that the marketplace does not have.
+    """
+    try:
+        with asked_once():
+            check_groups(groups)
+    except MarketplaceError as error:
+        return f"Whether there is a group {' or '.join(groups)} is asked at publishing: {error}"
+    return ""
 
 
 def _lines(text: str) -> tuple[str, list[str]]:

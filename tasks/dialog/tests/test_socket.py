@@ -2,18 +2,21 @@
 
 import time
 
+import orjson
 import pytest
+from django.core import signing
 from django.db import OperationalError
 from django.utils import timezone
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from common import prepared_sql
 from common.tests.row_paths import watch_writes
-from tasks.dialog import consumer
+from tasks.dialog import socket
 from tasks.dialog.messages import MESSAGES
 from tasks.dialog.tests.lines import Line, open_line
 from tasks.dialog.tests.making import make_lease, make_talker
 from tasks.models import Dialog, LeaseState, PartnerReport, Ticket, Turn
-from tasks.pages.tokens import lease_token
+from tasks.pages.tokens import LEASE_SALT, lease_token
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OUT_OF_DATE = "This page is out of date; reload it."
@@ -32,10 +35,10 @@ def test_pages_of_others_are_refused(port, origin):
 
 
 def test_whoever_does_not_say_who_they_are_is_put_out(port, monkeypatch):
-    monkeypatch.setattr(consumer, "INTRODUCTION_SECONDS", 0.2)
+    monkeypatch.setattr(socket, "INTRODUCTION_SECONDS", 0.2)
     line = open_line(port)
     assert "did not say who it is" in line.hear()["message"]
-    assert closed_with(line) == consumer.UNKNOWN
+    assert closed_with(line) == socket.UNKNOWN
 
 
 @pytest.mark.parametrize("token", ["", "forged", 7, None])
@@ -43,25 +46,26 @@ def test_a_forged_token_is_refused_with_a_sentence(port, token):
     line = open_line(port)
     line.say(token=token)
     assert "no longer valid" in line.hear()["message"]
-    assert closed_with(line) == consumer.GONE
+    assert closed_with(line) == socket.GONE
 
 
 def test_what_comes_behind_a_message_that_closed_the_socket_is_read_by_nobody(port, monkeypatch):
     asked = []
 
-    def fail(token):
-        asked.append(token)
+    def fail(holder, **_):
+        asked.append(holder)
         # Long enough for what the page sent behind it to be there.
         time.sleep(0.2)
         raise OperationalError("server closed the connection unexpectedly")
 
-    monkeypatch.setattr(consumer.socket_actions, "enter", fail)
+    monkeypatch.setattr(socket.socket_actions, "enter", fail)
     line = open_line(port)
-    line.say(token="anything")
+    token = signing.dumps([7, "AADA"], salt=LEASE_SALT, compress=False)
+    line.say(token=token)
     line.say(type="look")
-    assert closed_with(line) == consumer.LATER
+    assert closed_with(line) == socket.LATER
     time.sleep(0.3)
-    assert asked == ["anything"]
+    assert asked == [(7, "AADA")]
 
 
 def test_a_returned_hit_lets_nobody_in(port, stage):
@@ -71,7 +75,7 @@ def test_a_returned_hit_lets_nobody_in(port, stage):
     line = open_line(port)
     line.say(token=lease_token(lease))
     assert "Open it again from the marketplace" in line.hear()["message"]
-    assert closed_with(line) == consumer.GONE
+    assert closed_with(line) == socket.GONE
     assert not Ticket.objects.exists()
 
 
@@ -282,4 +286,32 @@ def test_a_move_passes_six_modules_from_socket_to_row(pair, monkeypatch):
     assert student.move("ask", text="Where was he born?")["type"] == "taken"
     teacher.wait_for("talking", "teacher", 1)
     assert answer(teacher)["type"] == "taken"
-    assert [len(way) <= 6 and way[0] for way in ways] == ["tasks.dialog.consumer"] * 2, ways
+    assert [len(way) <= 6 and way[0] for way in ways] == ["tasks.dialog.database_threads"] * 2, ways
+
+
+def test_whoever_is_back_at_once_costs_one_statement_and_disturbs_nobody(pair, come, monkeypatch):
+    student, teacher = pair
+    asked = []
+    run = prepared_sql._run
+    monkeypatch.setattr(prepared_sql, "_run", lambda *given: asked.append(given[0]) or run(*given))
+    monkeypatch.setattr(socket.socket_actions, "enter", None)
+    student.socket.close()
+    back = come("AADA", lease=student.lease)
+    assert back.state["phase"] == "talking"
+    assert len(asked) == 1
+    assert back.move("ask", text="Where?")["type"] == "taken"
+    shown = teacher.wait_for("talking", "teacher", 1)
+    assert shown["dialog"]["partner_present"]
+    assert [orjson.loads(text)["type"] for text in teacher.heard[-1:]] == ["change"]
+    assert Ticket.objects.get(lease=student.lease).connections == 1
+
+
+def test_whoever_returned_their_hit_does_not_come_back(pair, port):
+    student, _ = pair
+    student.socket.close()
+    student.lease.state = LeaseState.RETURNED
+    student.lease.save()
+    line = open_line(port)
+    line.say(token=lease_token(student.lease))
+    assert "Open it again from the marketplace" in line.hear()["message"]
+    assert closed_with(line) == socket.GONE

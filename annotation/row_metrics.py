@@ -1,0 +1,43 @@
+"""What the rows say of jobs: how many are due, and for how long the oldest has been."""
+
+from collections.abc import Iterator
+
+from django.db.models import Min
+from django.utils import timezone
+
+from annotation.jobs import KINDS_OF_JOBS
+from collector.models import Collection
+from collector.serving import liveness
+from common.metrics import Row, RowMetrics, seconds_since
+from tasks.lifecycle import due_work
+
+
+def jobs() -> Iterator[Row]:
+    """Yield how much of each kind somebody would take up now."""
+    now = timezone.now()
+    for kind, find in KINDS_OF_JOBS.items():
+        yield (kind,), (len(find(now)),)
+
+
+def queue_age() -> Iterator[Row]:
+    """Yield for how long the collection that was due first has waited to be looked at."""
+    now = timezone.now()
+    due = Collection.objects.filter(pk__in=due_work.due(now))
+    yield (), (seconds_since(due.aggregate(at=Min("look_at"))["at"], now),)
+
+
+def parts() -> Iterator[Row]:
+    """Yield which parts of the work have given a sign lately."""
+    for name in (liveness.CLOCK, liveness.JOBS, liveness.DIALOGS):
+        yield (name,), (liveness.is_alive(name),)
+
+
+METRICS = (
+    RowMetrics({"jobs_due": "Work that a job would take up now"}, ("kind",), jobs),
+    RowMetrics(
+        {"queue_age_seconds": "Since when a collection is due to be looked at"}, (), queue_age
+    ),
+    RowMetrics(
+        {"part_alive": "Whether a part has given a sign in the last minute"}, ("part",), parts
+    ),
+)

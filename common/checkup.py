@@ -1,0 +1,155 @@
+"""Checks of what a crash can leave behind: each finds, and where it can, mends by what sweeps do.
+
+Somebody may be at work meanwhile: what is found is looked for again a moment later, and only what
+is still there counts.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.db import connections
+from django.utils.module_loading import import_string
+
+AGAIN_SECONDS = 2.0
+# How a constraint is called in the statement that made its table.
+NAMED = re.compile(r'CONSTRAINT "([^"]+)"')
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that may be wrong.
+
+    means: a sentence on what it is. mends: what `--mend` does about it, "" where a person has to.
+    find: returns a line on each. mend: carries that out.
+    """
+
+    name: str
+    means: str
+    mends: str
+    find: Callable[[], list[str]]
+    mend: Callable[[], object] | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found, and what of it is left after it was mended (all, where it was not)."""
+
+    check: Check
+    found: list[str]
+    left: list[str]
+    why: str = ""
+
+    def as_row(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "check": self.check.name,
+            "means": self.check.means,
+            "mends": self.check.mends,
+            "found": self.found,
+            "left": self.left,
+            "why": self.why,
+        }
+
+
+def checks_named(names: Iterable[str]) -> list[Check]:
+    """Return the checks of these modules, in order."""
+    return [check for name in names for check in import_string(name)]
+
+
+def examine(
+    checks: Sequence[Check], *, mend: bool = False, again_seconds: float = AGAIN_SECONDS
+) -> list[Finding]:
+    """Return what is wrong; with `mend`, mend it, and say what is left. A check may fail alone."""
+    first: dict[str, list[str]] = {}
+    failed: dict[str, str] = {}
+    for check in checks:
+        try:
+            first[check.name] = check.find()
+        except Exception as error:
+            failed[check.name] = f"{type(error).__name__}: {error}"
+    if any(first.values()):
+        time.sleep(again_seconds)
+    findings = []
+    for check in checks:
+        if check.name in failed:
+            why = f"It could not be looked at: {failed[check.name]}"
+            findings.append(Finding(check, [], [], " ".join(why.split())))
+        elif first[check.name] and (found := _still(check, first[check.name])):
+            findings.append(_mended(check, found) if mend else Finding(check, found, found))
+    return findings
+
+
+def _still(check: Check, found: list[str]) -> list[str]:
+    now = set(check.find())
+    return [line for line in found if line in now]
+
+
+def _mended(check: Check, found: list[str]) -> Finding:
+    if check.mend is None:
+        return Finding(check, found, found)
+    try:
+        check.mend()
+    except Exception as error:
+        why = f"It could not be mended: {type(error).__name__}: {error}"
+        return Finding(check, found, found, " ".join(why.split()))
+    return Finding(check, found, _still(check, found))
+
+
+def missing_indexes(alias: str, labels: Iterable[str]) -> list[tuple[type[Any], Any]]:
+    """Return the indexes and constraints that the models of these apps have and their tables lack.
+
+    Each with its model. Tables that are not there are left out: `migrate` says so.
+    """
+    connection, missing = connections[alias], []
+    with connection.cursor() as cursor:
+        tables = set(connection.introspection.table_names(cursor))
+        for label in labels:
+            for model in apps.get_app_config(label).get_models():
+                meta = model._meta
+                if meta.db_table not in tables:
+                    continue
+                there = _names(cursor, meta.db_table)
+                wanted = [*meta.indexes, *meta.constraints]
+                missing += [(model, each) for each in wanted if each.name not in there]
+    return missing
+
+
+def _names(cursor: Any, table: str) -> set[str]:
+    """Return how the indexes and constraints of a table are called."""
+    if cursor.db.vendor != "sqlite":
+        return set(cursor.db.introspection.get_constraints(cursor, table))
+    # Django's own reading of what SQLite keeps, the table's statement, takes a second for all.
+    cursor.execute("SELECT name, sql FROM sqlite_master WHERE tbl_name = %s", [table])
+    rows = cursor.fetchall()
+    return {name for name, _ in rows} | {
+        name for _, sql in rows for name in NAMED.findall(sql or "")
+    }
+
+
+def index_check(alias: str, labels: Sequence[str]) -> Check:
+    """Return the check for indexes and constraints of these apps' tables in a database."""
+
+    def find() -> list[str]:
+        return [f"{model._meta.db_table}: {each.name}" for model, each in _missing()]
+
+    def _missing() -> list[tuple[type[Any], Any]]:
+        return missing_indexes(alias, labels)
+
+    def mend() -> None:
+        for model, each in _missing():
+            with connections[alias].schema_editor() as editor:
+                is_index = each in model._meta.indexes
+                (editor.add_index if is_index else editor.add_constraint)(model, each)
+
+    return Check(
+        "indexes",
+        "The database lacks an index or a rule that its tables should have: work is slow, or "
+        "nothing stops what must not be.",
+        "makes them; rows that break a rule have to be put right first",
+        find,
+        mend,
+    )

@@ -1,0 +1,59 @@
+"""What comes while a commit is under way is stored by the next one, and each is told its own."""
+
+import asyncio
+import threading
+
+import pytest
+from django.db import DataError, OperationalError
+
+from tasks.dialog.group_commit import GroupCommit
+
+
+class Store:
+    """Stores numbers: negative ones do not fit, zero is an error; the first list waits for `go`."""
+
+    def __init__(self, error=DataError):
+        self.lists, self.go, self.error = [], threading.Event(), error
+
+    def __call__(self, numbers):
+        self.lists.append(numbers)
+        self.go.wait(10)
+        if 0 in numbers:
+            raise self.error("a zero")
+        return [number > 0 for number in numbers]
+
+
+def add_all(store, first, others):
+    """Return what became of each, the others having come while the first was stored."""
+
+    async def all_of_them():
+        commits = GroupCommit(store)
+        adding = [asyncio.create_task(commits.add(first))]
+        while not store.lists:
+            await asyncio.sleep(0.001)
+        adding += [asyncio.create_task(commits.add(number)) for number in others]
+        await asyncio.sleep(0)
+        store.go.set()
+        return await asyncio.gather(*adding, return_exceptions=True)
+
+    return asyncio.run(all_of_them())
+
+
+def test_what_comes_during_a_commit_is_stored_together_in_the_next():
+    store = Store()
+    assert add_all(store, 1, [2, -3, 4]) == [True, True, False, True]
+    assert store.lists == [[1], [2, -3, 4]]
+
+
+def test_one_that_cannot_be_stored_fails_alone():
+    first, second, bad, last = add_all(Store(), 1, [2, 0, 3])
+    assert (first, second, last) == (True, True, True)
+    assert isinstance(bad, DataError)
+
+
+@pytest.mark.parametrize("n_others", [1, 3])
+def test_whoever_finds_the_database_away_is_told_so_at_once(n_others):
+    store = Store(OperationalError)
+    told = add_all(store, 1, [0] * n_others)[1:]
+    assert [type(each) for each in told] == [OperationalError] * n_others
+    assert len(store.lists) == 2
