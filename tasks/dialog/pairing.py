@@ -46,7 +46,9 @@ TOPIC = "id seed_id wanted taken begun"
 # A ticket is locked with its worker.
 LEASE = "JOIN tasks_lease lease ON lease.id = ticket.lease_id"
 WORKER = "JOIN tasks_worker worker ON worker.id = ticket.worker_id"
-# As `who_are_present` asks of those who wait.
+# As `who_are_present` asks of those who wait. With the stage, a ticket is found by its key among
+# those who wait, too: where statistics say that nobody does, that index is read, else from end to
+# end.
 PRESENT = "ticket.state = 'waiting' AND ticket.connections > 0 AND ticket.seen_at > %(since)s"
 OPEN_TOPIC = "topic.stage_id = %(stage)s AND topic.taken < topic.wanted"
 
@@ -59,7 +61,10 @@ FREE = JoinedQuery(
     lock="ticket, worker",
     skip=True,
 )
-AMONG = f"ticket.id IN ({given_rows('ticket bigint')}) AND {PRESENT} ORDER BY ticket.id"
+AMONG = f"""
+ticket.stage_id = %(stage)s AND ticket.id IN ({given_rows("ticket bigint")}) AND {PRESENT}
+ORDER BY ticket.id
+"""
 TOPICS = JoinedQuery(Table("topic", Topic, TOPIC), lock="topic", skip=True)
 SEEN = f"""
 WITH shown AS MATERIALIZED (
@@ -73,7 +78,8 @@ WITH shown AS MATERIALIZED (
 MEET = f"""
 WITH mine AS (
     SELECT ticket.* FROM tasks_ticket ticket {LEASE} {WORKER}
-    WHERE ticket.id = %(ticket)s AND {PRESENT} AND lease.state = 'live'
+    WHERE ticket.id = %(ticket)s AND ticket.stage_id = %(stage)s AND {PRESENT}
+    AND lease.state = 'live'
     {locking("ticket, worker")}
 ), partner AS (
     SELECT ticket.* FROM tasks_ticket ticket {LEASE} {WORKER}
@@ -206,7 +212,7 @@ def _begin_planned(
     people = [each.ticket for pair in planned for each in pair]
     try:
         with transaction.atomic():
-            free = FREE.all(AMONG, ticket=people, since=now - FRESH)
+            free = FREE.all(AMONG, stage=stage.pk, ticket=people, since=now - FRESH)
             locked = {each.pk: each for each, state in free if state == LeaseState.LIVE}
             pairs = [
                 (locked[one.ticket], locked[other.ticket])
