@@ -189,7 +189,8 @@ def test_an_index_of_those_who_wait_is_never_read_from_end_to_end(stage):
         lines = [line for (line,) in cursor.fetchall()]
         transaction.set_rollback(True)
     read = [below for line, below in pairwise(lines) if "using ticket_waiting" in line]
-    assert read and all("stage_id" in condition for condition in read), lines
+    assert read, lines
+    assert all("stage_id" in condition for condition in read), lines
 
 
 def test_training_dialogs_about_one_section_are_numbered():
