@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from collector import celery
 from tasks.crowd import requester_api
 from tests.distribution import Distribution, begin_with_the_slow, is_shown
 
@@ -50,10 +49,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def _everybody_answers() -> Iterator[None]:
-    """Leave no test the pause that another one's absent marketplace or queue has brought about."""
+    """Leave no test the pause that another one's absent marketplace has brought about."""
     yield
     requester_api._absence.cache_clear()
-    celery._again_at[:] = [0.0]
 
 
 @pytest.fixture(scope="session")

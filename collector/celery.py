@@ -3,22 +3,18 @@
 import importlib
 import os
 import random
-import time
 import warnings
 from typing import Any
 
-from celery import Celery, Task, signals
+from celery import Celery, signals
 from celery.app.amqp import AMQP
 from celery.exceptions import CPendingDeprecationWarning
 from kombu import Connection
-from kombu.exceptions import OperationalError
 from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "collector.settings")
 # A queue that was away is asked for so often, however long it was; Celery's own pauses grow to 30.
 LONGEST_RETRY_SECONDS = 2.0
-# A page that could not reach it is followed by others that do not try for so long.
-PAUSE_SECONDS = 5.0
 
 
 class QueueConnection(Connection):  # type: ignore[misc]
@@ -53,22 +49,3 @@ def _accept_jobs_that_run_twice(**_: object) -> None:
     Until here a worker shows these warnings whatever was asked for before.
     """
     warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
-
-
-_again_at = [0.0]
-
-
-def send_from_page(job: Task, arguments: tuple[Any, ...], expires: float) -> bool:
-    """Return whether the job was sent, within the moment a page may wait.
-
-    While the queue is away one page in some seconds tries, and the others go on without it.
-    expires: seconds after which nobody takes the job up.
-    """
-    if time.monotonic() < _again_at[0]:
-        return False
-    try:
-        job.apply_async(arguments, expires=expires, retry=False)
-    except OperationalError:
-        _again_at[0] = time.monotonic() + PAUSE_SECONDS * random.uniform(0.5, 1.0)
-        return False
-    return True

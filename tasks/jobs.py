@@ -5,23 +5,11 @@ import random
 from django.utils import timezone
 
 from collector.celery import app
-from collector.models import Collection
 from collector.serving import liveness
 from common.prepared_sql import PreparedQuery
 from tasks.dialog.dialog_maintenance import maintain_dialogs, stages_to_maintain
 from tasks.lifecycle import due_work
-from tasks.models import Ticket, TicketState, Worker
-from tasks.people import eligibility
-
-
-@app.task
-def look_at_worker(worker_id: str, collection_id: int) -> None:
-    """Find out, and tell, which stages have no work for somebody who has just taken some."""
-    eligibility.update_eligibility_of(
-        Worker.objects.get(pk=worker_id), Collection.objects.get(pk=collection_id)
-    )
-    due_work.wake(collection_id)
-
+from tasks.models import Ticket, TicketState
 
 OPEN_DIALOG = PreparedQuery(
     lambda: Ticket.objects.exclude(state=TicketState.DONE).order_by().values_list("pk")[:1]

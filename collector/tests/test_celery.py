@@ -24,7 +24,7 @@ def test_a_worker_says_nothing_of_jobs_that_an_outage_makes_run_twice() -> None:
 def test_whoever_sends_a_job_sends_it_by_the_broker_of_the_settings() -> None:
     # A process of its own: in this one the app may be there for another reason.
     script = (
-        "import django; django.setup(); from tasks.jobs import look_at_worker as job; "
+        "import django; django.setup(); from tasks.jobs import look_after_dialogs as job; "
         "import annotation.jobs; print(job.app.main, job.app.conf.broker_url)"
     )
     environment = {**os.environ, "CELERY_BROKER_URL": "redis://127.0.0.1:6399/7"}

@@ -1,12 +1,10 @@
-"""A queue that is stopped takes what it is told and never answers: pages hardly wait for it."""
+"""A queue that is stopped takes what it is told and never answers."""
 
 import socket
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from celery import Celery
 from kombu.exceptions import OperationalError
 
 from collector import celery
@@ -20,22 +18,6 @@ def silent() -> Iterator[str]:
     """Return the address of a Redis that lets everybody in and says nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"redis://127.0.0.1:{server.getsockname()[1]}/0"
-
-
-def test_a_page_waits_once_and_the_next_ones_go_on_at_once(silent: str, settings: Any) -> None:
-    queue = Celery(broker=silent, set_as_current=False)
-    queue.conf.broker_transport_options = {**settings.REDIS_OPTIONS, "socket_timeout": 0.2}
-
-    @queue.task(name="job")
-    def job() -> None:
-        """Do nothing."""
-
-    began = time.monotonic()
-    assert not celery.send_from_page(job, (), 2.0)
-    tried = time.monotonic()
-    assert 0.2 <= tried - began < 2
-    assert not any(celery.send_from_page(job, (), 2.0) for _ in range(100))
-    assert time.monotonic() - tried < 0.1
 
 
 def test_whoever_asks_is_told_that_it_does_not_answer(

@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from collector.models import Collection, CollectionState
+from common.prepared_sql import change
 from tasks.models import (
     Lease,
     LeaseState,
@@ -34,16 +35,22 @@ WHILE_AT_WORK = timedelta(seconds=15)
 # Some things happen at the marketplace alone: HITs handed in empty, decided, or run out.
 WHILE_COLLECTING = timedelta(minutes=5)
 WHILE_AT_REST = timedelta(hours=6)
+WAKE = """
+UPDATE collector_collection SET look_at = %(now)s
+WHERE id = %(collection)s AND state <> 'draft' AND (look_at IS NULL OR look_at > %(now)s)
+"""
 
 
 def wake(collection_id: int) -> None:
     """Have the jobs look at the collection next time; costs nothing where they will anyway."""
-    _wake(Q(pk=collection_id))
+    change(WAKE, collection=collection_id, now=timezone.now())
 
 
 def wake_all() -> None:
     """Have the jobs look at every collection next time."""
-    _wake(Q())
+    now = timezone.now()
+    rows = Collection.objects.exclude(state=CollectionState.DRAFT)
+    rows.exclude(look_at__lte=now).update(look_at=now)
 
 
 def due(now: datetime) -> list[int]:
@@ -83,12 +90,6 @@ def look_after(collection: Collection, now: datetime, round_of: Callable[[], boo
     rows.update(look_at=until)
     after = now if round_of() else now + _pause(collection, now)
     rows.filter(look_at=until).update(look_at=after)
-
-
-def _wake(which: Q) -> None:
-    now = timezone.now()
-    rows = Collection.objects.filter(which).exclude(state=CollectionState.DRAFT)
-    rows.exclude(look_at__lte=now).update(look_at=now)
 
 
 def _pause(collection: Collection, now: datetime) -> timedelta:

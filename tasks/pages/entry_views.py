@@ -18,11 +18,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 
-from collector.celery import send_from_page
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.texts import current_text
-from tasks.jobs import look_at_worker
 from tasks.lifecycle import due_work
 from tasks.models import Consent, LeaseEnded, LeaseState, PostingState, Session, Submission
 from tasks.money.lease_reserves import ReserveFailed
@@ -124,21 +122,14 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     if lease is None:
         eligibility.close_for_now(session.worker, stage)
         return notice_pages.no_work(request)
-    _look_again(session, stage)
+    # What is left for them, now that they have this, is known when the jobs have looked.
+    due_work.wake(stage.collection_id)
     page = work_page(
         lease_context.context_of(lease),
         timezone.now(),
         preferences_asked_for(request.GET or request.POST),
     )
     return HttpResponse(page)
-
-
-def _look_again(session: Session, stage: Stage) -> None:
-    """Ask for a look at what is left for whoever has just taken work; the next round looks too."""
-    who = (session.worker_id, stage.collection_id)
-    if not send_from_page(look_at_worker, who, settings.POLL_SECONDS):
-        # Without a queue rows say that there may be something to do.
-        due_work.wake(stage.collection_id)
 
 
 @frameable

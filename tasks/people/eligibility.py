@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
-from collector.models import Collection, CollectionState, Stage, StageState
+from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.texts import current_text
 from tasks.crowd import marketplace
@@ -93,31 +93,14 @@ def tell_marketplace(collection: Collection) -> int:
     return _tell(Eligibility.objects.filter(stage__collection=collection))
 
 
-def update_eligibility_of(worker: Worker, collection: Collection) -> None:
-    """Look for which open stages have work for somebody, and tell what has changed.
-
-    A marketplace that does not answer is told in the next round. Expects no transaction.
-    """
-    if collection.state != CollectionState.COLLECTING:
-        return
-    stages = list(collection.stages.filter(state=StageState.OPEN).select_related("collection"))
-    counters = _change_counters(stages)
-    record_eligibility([worker], [stage for stage in stages if counters[stage.pk][0]])
-    _tell_of(worker, Eligibility.objects.filter(stage__in=stages))
-
-
 def close_for_now(worker: Worker, stage: Stage) -> None:
     """Keep the stage's HITs from being offered again at once to whoever came in vain.
 
     A marketplace that does not answer is told in the next round. Expects no transaction.
     """
     record_eligibility([worker], [stage])
-    _tell_of(worker, Eligibility.objects.filter(stage=stage))
-
-
-def _tell_of(worker: Worker, rows: QuerySet[Eligibility]) -> None:
     try:
-        _tell(rows.filter(worker=worker))
+        _tell(Eligibility.objects.filter(stage=stage, worker=worker))
     except MarketplaceError as error:
         log.warning("Nobody can be told for whom there is work: %s", error)
 

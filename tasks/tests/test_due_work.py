@@ -6,10 +6,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from collector.models import Collection, CollectionState
-from tasks.jobs import look_at_worker
 from tasks.lifecycle import due_work, maintenance
 from tasks.models import (
     Lease,
@@ -20,7 +18,6 @@ from tasks.models import (
     ReceiptState,
     Session,
 )
-from tasks.people import eligibility
 from tasks.tests.making import (
     make_collection,
     make_posting,
@@ -151,9 +148,7 @@ def test_asking_what_is_due_costs_one_query_however_many_are_finished(collection
     assert len(asked) == 1
 
 
-def test_work_that_is_taken_or_handed_in_wakes_its_collection(client, collection, monkeypatch):
-    monkeypatch.setattr(eligibility, "update_eligibility_of", lambda worker, collection: None)
-    monkeypatch.setattr(look_at_worker, "apply_async", lambda who, **how: look_at_worker(*who))
+def test_work_that_is_taken_or_handed_in_wakes_its_collection(client, collection):
     soon = timezone.now() + timedelta(hours=2)
     _, state = at_work(client, collection, soon)
     assert due_work.due(timezone.now()) == [collection.pk]
@@ -162,15 +157,4 @@ def test_work_that_is_taken_or_handed_in_wakes_its_collection(client, collection
     assert due_work.due(timezone.now()) == [], "nothing is to do for what is being written"
     data = questions_for(Lease.objects.get())
     assert post(client, state, "submit", {"data": data}).status_code == 200
-    assert due_work.due(timezone.now()) == [collection.pk]
-
-
-def test_work_that_is_taken_while_the_queue_is_away_wakes_its_collection_too(
-    client, collection, monkeypatch
-):
-    def away(who, **how):
-        raise OperationalError
-
-    monkeypatch.setattr(look_at_worker, "apply_async", away)
-    at_work(client, collection, timezone.now() + timedelta(hours=2))
     assert due_work.due(timezone.now()) == [collection.pk]

@@ -3,10 +3,11 @@
 from urllib.parse import unquote
 
 import pytest
+from django.utils import timezone
 
 from collector.protocols.creation import parameters_of
-from tasks import jobs
 from tasks.crowd import marketplace
+from tasks.lifecycle import due_work
 from tasks.models import Consent, Eligibility, Lease, LeaseState, Worker, WorkerBlock
 from tasks.people import eligibility, qualifications
 from tasks.posting import hits
@@ -107,13 +108,14 @@ def test_whoever_found_nothing_is_not_offered_it_again(client, collection, soon,
     assert closed_to(told, stage) == {"AADA"}
 
 
-def test_whoever_takes_work_is_looked_at(client, collection, soon, told, monkeypatch):
-    job = jobs.look_at_worker
-    monkeypatch.setattr(job, "apply_async", lambda who, **_: job(*who))
+def test_whoever_takes_work_is_looked_at_in_the_next_round(client, collection, soon, told):
     stage = stage_of(collection, "question")
     stage.units.exclude(pk=stage.units.first().pk).update(closed=True)
     stage.units.update(redundancy=2)
+    look(collection)
     at_work(client, collection, soon)
+    assert due_work.due(timezone.now()) == [collection.pk]
+    look(collection)
     assert closed_to(told, stage) == {"AADA"}
 
 
@@ -127,7 +129,7 @@ def test_silence_of_the_marketplace_is_no_obstacle(collection, told, monkeypatch
 
     with monkeypatch.context() as patch:
         patch.setattr(marketplace, "grant", silent)
-        eligibility.update_eligibility_of(ada, collection)
+        eligibility.close_for_now(ada, stage)
     assert "Nobody can be told" in caplog.text
     assert Eligibility.objects.filter(is_closed=True, told_closed=False).count() == 1
     assert eligibility.tell_marketplace(collection) == 1

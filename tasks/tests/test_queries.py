@@ -79,11 +79,11 @@ def answers_for(state):
     }
 
 
-def test_entering_a_hit_takes_eighteen_and_one_more_for_words_that_a_process_has_not_seen(
+def test_entering_a_hit_takes_nineteen_and_one_more_for_words_that_a_process_has_not_seen(
     client, collection, soon
 ):
     forget()
-    for person, number in (("AADA", 19), ("ABEN", 18)):
+    for person, number in (("AADA", 20), ("ABEN", 19)):
         worker = make_worker(person, qualified=(stage_of(collection, "question_qualification"),))
         consent(worker, collection)
         posting = make_posting(stage_of(collection, "question"))
