@@ -297,7 +297,9 @@ class JoinedQuery:
 
         made: the instances of the lines before, by the table's alias and their keys.
         """
-        cells = _convert(list(row), self._conversions, connections[self._using])
+        cells: Sequence[Any] = row
+        if self._conversions:
+            cells = _convert(list(row), self._conversions, connections[self._using])
         end = 0
         for table, names, start in self._slices:
             end = start + len(names)

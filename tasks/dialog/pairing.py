@@ -234,7 +234,7 @@ def _queue(stage: Stage, now: datetime) -> tuple[list[WaitingWorker], dict[str, 
     people = present.values_list("id", "worker_id", "can_ask", "can_teach")
     queue = [WaitingWorker(*row) for row in people]
     avoided: dict[str, set[str]] = {}
-    complaints = PartnerReport.objects.filter(reporter__in={each.worker for each in queue})
+    complaints = PartnerReport.objects.filter(reporter__in=present.values("worker"))
     for one, other in complaints.values_list("reporter_id", "reported_id"):
         avoided.setdefault(one, set()).add(other)
         avoided.setdefault(other, set()).add(one)
