@@ -19,7 +19,7 @@ case "${DATABASE_URL:-}" in
   *)
     python=.venv/bin/python
     [ -x "$python" ] || python=python3
-    exec "$python" "$(dirname "$0")/sqlite_backup.py" "$home" "$folder"
+    exec "$python" "$(dirname "$0")/sqlite_backup.py" "$home" "$releases" "$folder"
     ;;
 esac
 

@@ -15,6 +15,7 @@ if [ -d "$folder/databases/last" ]; then
   mkdir -p "$home"
   cp -a "$folder/files/." "$home/"
   cp -a "$folder"/databases/last/*.sqlite3 "$home/"
+  [ ! -d "$folder/releases" ] || { mkdir -p "$releases" && cp -a "$folder/releases/." "$releases/"; }
   echo "Restored as of $(cat "$folder/databases/last/as-of")."
   exit 0
 fi

@@ -1,8 +1,8 @@
-"""Keeps a folder at most a few seconds behind a home of SQLite files: sqlite_backup.py HOME FOLDER.
+"""Keeps a folder a few seconds behind SQLite files: sqlite_backup.py HOME RELEASES FOLDER.
 
-FOLDER/databases/last has both databases as one moment saw them, FOLDER/files the rest of the home.
-They are copied anew when they have changed: every five seconds, and where a copy takes longer than
-half a second, so seldom that copying takes a tenth of the time.
+FOLDER/databases/last has both databases as one moment saw them, FOLDER/files the rest of the home,
+FOLDER/releases the releases. They are copied anew when they have changed: every five seconds, and
+where a copy takes longer than half a second, so seldom that copying takes a tenth of the time.
 """
 
 import shutil
@@ -47,12 +47,12 @@ def snapshot(databases: list[Path], to: Path) -> None:
             reader.backup(connect(to / path.name))
 
 
-def copy_files(home: Path, to: Path) -> None:
-    """Copy whatever is new in a home, but its databases."""
-    for path in home.rglob("*"):
+def copy_files(whole: Path, to: Path) -> None:
+    """Copy whatever is new in a folder, but databases."""
+    for path in whole.rglob("*"):
         if path.is_dir() or not path.is_file() or path.name.endswith(OF_DATABASES):
             continue
-        copy = to / path.relative_to(home)
+        copy = to / path.relative_to(whole)
         # Some go away while one looks.
         with suppress(FileNotFoundError):
             now = path.stat()
@@ -66,7 +66,7 @@ def copy_files(home: Path, to: Path) -> None:
 
 
 def back_up(home: Path, folder: Path) -> None:
-    """Copy everything once; what is there of the last time stays until the new one is whole."""
+    """Copy the databases once; what is there of the last time stays until the new one is whole."""
     databases = folder / "databases"
     new, last, former = databases / "new", databases / "last", databases / "former"
     shutil.rmtree(new, ignore_errors=True)
@@ -78,7 +78,6 @@ def back_up(home: Path, folder: Path) -> None:
     if last.exists():
         last.rename(former)
     new.rename(last)
-    copy_files(home, folder / "files")
 
 
 def changes(home: Path, watched: dict[Path, sqlite3.Connection]) -> list[int]:
@@ -89,8 +88,11 @@ def changes(home: Path, watched: dict[Path, sqlite3.Connection]) -> list[int]:
     return [row.execute("PRAGMA data_version").fetchone()[0] for row in watched.values()]
 
 
-def main(home: Path, folder: Path) -> None:
-    """Keep the folder up to date until one is stopped."""
+def main(home: Path, releases: Path, folder: Path) -> None:
+    """Keep the folder up to date until one is stopped; it has to be outside of what is copied."""
+    for whole in (home, releases):
+        if folder.resolve().is_relative_to(whole.resolve()):
+            sys.exit(f"{folder} is in {whole}, which is copied there: name a folder elsewhere.")
     watched: dict[Path, sqlite3.Connection] = {}
     known: list[int] | None = None
     while True:
@@ -99,8 +101,8 @@ def main(home: Path, folder: Path) -> None:
             if (now := changes(home, watched)) != known:
                 back_up(home, folder)
                 known = now
-            else:
-                copy_files(home, folder / "files")
+            copy_files(home, folder / "files")
+            copy_files(releases, folder / "releases")
         except (OSError, sqlite3.Error) as error:
             print(f"backup: not now, it is tried again: {error}", file=sys.stderr, flush=True)
         took = time.monotonic() - began
@@ -109,6 +111,6 @@ def main(home: Path, folder: Path) -> None:
 
 if __name__ == "__main__":
     try:
-        main(Path(sys.argv[1]), Path(sys.argv[2]))
+        main(*map(Path, sys.argv[1:4]))
     except KeyboardInterrupt:
         sys.exit(0)

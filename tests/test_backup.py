@@ -50,7 +50,8 @@ def written(home: Path) -> list[int]:
 def restored(tmp_path: Path, into: str) -> Path:
     """Return a home that was put back from the backups."""
     home = tmp_path / into
-    environment = {**os.environ, "COLLECTOR_HOME": str(home)}
+    releases = tmp_path / f"{into}-releases"
+    environment = {**os.environ, "COLLECTOR_HOME": str(home), "RELEASES": str(releases)}
     command = ["sh", RESTORE, str(tmp_path / "backups")]
     subprocess.run(command, env=environment, check=True, capture_output=True)
     return home
@@ -83,7 +84,14 @@ def test_both_databases_are_of_one_moment_while_they_are_written(
 def test_what_is_written_is_in_the_backup_five_seconds_later_and_comes_back(
     home: Path, tmp_path: Path
 ) -> None:
-    environment = {**os.environ, "COLLECTOR_HOME": str(home), "DATABASE_URL": ""}
+    releases = tmp_path / "releases"
+    (releases / "pilot" / "qrels").mkdir(parents=True)
+    environment = {
+        **os.environ,
+        "COLLECTOR_HOME": str(home),
+        "RELEASES": str(releases),
+        "DATABASE_URL": "",
+    }
     command = ["sh", BACKUP, str(tmp_path / "backups")]
     process = process_groups.begin(command, env=environment, cwd=ROOT)
     try:
@@ -91,14 +99,21 @@ def test_what_is_written_is_in_the_backup_five_seconds_later_and_comes_back(
         wait_for(last, [0, 0], 30)
         write(home, 1)
         (home / "requester.json").write_text("{}")
+        (releases / "pilot" / "qrels" / "test.tsv").write_text("released")
         wait_for(last, [1, 1], MOST_SECONDS + 1)
-        time.sleep(0.2)
+        until = time.monotonic() + MOST_SECONDS
+        # The files are copied after the databases.
+        while not (tmp_path / "backups" / "releases" / "pilot" / "qrels" / "test.tsv").exists():
+            assert time.monotonic() < until
+            time.sleep(0.1)
     finally:
         process_groups.end(process)
     there = restored(tmp_path, "there")
     assert written(there) == [1, 1]
     assert (there / "secret_key").stat().st_mode & 0o777 == 0o600
     assert (there / "requester.json").read_text() == "{}"
+    released = tmp_path / "there-releases" / "pilot" / "qrels" / "test.tsv"
+    assert released.read_text() == "released"
 
 
 def test_nothing_is_put_over_a_home_that_is_in_use(home: Path, tmp_path: Path) -> None:
@@ -106,6 +121,12 @@ def test_nothing_is_put_over_a_home_that_is_in_use(home: Path, tmp_path: Path) -
     with pytest.raises(subprocess.CalledProcessError) as refused:
         restored(tmp_path, "home")
     assert b"move it away first" in refused.value.stderr
+
+
+def test_backups_are_not_kept_inside_of_what_they_copy(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="name a folder elsewhere"):
+        sqlite_backup.main(home, tmp_path / "releases", home / "backups")
+    assert not (home / "backups").exists()
 
 
 def wait_for(last: Path, wanted: list[int], seconds: float) -> None:
