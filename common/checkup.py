@@ -36,12 +36,20 @@ class Check:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found, and what of it is left after it was mended (all, where it was not)."""
+    """What a check found, and what of it is left after it was mended (all, where it was not).
+
+    why: what stood in the way; where nothing is found beside it, nobody could look.
+    """
 
     check: Check
     found: list[str]
     left: list[str]
     why: str = ""
+
+    @property
+    def says(self) -> str:
+        """Return what is wrong; of what could not be looked at, only what was looked for."""
+        return self.check.means if self.found else f"Looked for: {self.check.means}"
 
     def as_row(self) -> dict[str, Any]:
         """Return it as JSON has it."""
@@ -64,23 +72,43 @@ def examine(
     checks: Sequence[Check], *, mend: bool = False, again_seconds: float = AGAIN_SECONDS
 ) -> list[Finding]:
     """Return what is wrong; with `mend`, mend it, and say what is left. A check may fail alone."""
-    first: dict[str, list[str]] = {}
-    failed: dict[str, str] = {}
-    for check in checks:
-        try:
-            first[check.name] = check.find()
-        except Exception as error:
-            failed[check.name] = f"{type(error).__name__}: {error}"
-    if any(first.values()):
+    looks = [(check, _look(check)) for check in checks]
+    if any(first for _, first in looks if not isinstance(first, Finding)):
         time.sleep(again_seconds)
     findings = []
-    for check in checks:
-        if check.name in failed:
-            why = f"It could not be looked at: {failed[check.name]}"
-            findings.append(Finding(check, [], [], " ".join(why.split())))
-        elif first[check.name] and (found := _still(check, first[check.name])):
-            findings.append(_mended(check, found) if mend else Finding(check, found, found))
+    for check, first in looks:
+        if isinstance(first, Finding):
+            findings.append(first)
+        elif first:
+            findings += _again(check, first, mend=mend)
     return findings
+
+
+def _look(check: Check) -> list[str] | Finding:
+    """Return what a check finds, or that it could not look."""
+    try:
+        return check.find()
+    except Exception as error:
+        return _unseen(check, error)
+
+
+def _again(check: Check, first: list[str], *, mend: bool) -> list[Finding]:
+    """Return what is still there of what was found first, mended if asked to; [] if nothing."""
+    try:
+        found = _still(check, first)
+    except Exception as error:
+        return [_unseen(check, error)]
+    if not found:
+        return []
+    return [_mended(check, found) if mend else Finding(check, found, found)]
+
+
+def _unseen(check: Check, error: Exception) -> Finding:
+    return Finding(check, [], [], f"It could not be looked at: {_told(error)}")
+
+
+def _told(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _still(check: Check, found: list[str]) -> list[str]:
@@ -93,10 +121,9 @@ def _mended(check: Check, found: list[str]) -> Finding:
         return Finding(check, found, found)
     try:
         check.mend()
+        return Finding(check, found, _still(check, found))
     except Exception as error:
-        why = f"It could not be mended: {type(error).__name__}: {error}"
-        return Finding(check, found, found, " ".join(why.split()))
-    return Finding(check, found, _still(check, found))
+        return Finding(check, found, found, f"It could not be mended: {_told(error)}")
 
 
 def missing_indexes(alias: str, labels: Iterable[str]) -> list[tuple[type[Any], Any]]:

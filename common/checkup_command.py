@@ -47,7 +47,7 @@ class DoctorCommand(BaseCommand):
 
     def _say(self, findings: list[Finding], number: int, *, mend: bool) -> None:
         for finding in findings:
-            self.stdout.write(f"{finding.check.name}: {finding.check.means}")
+            self.stdout.write(f"{finding.check.name}: {finding.says}")
             for line in finding.found:
                 is_left = line in finding.left
                 mark = "" if not mend else "left: " if is_left else "mended: "

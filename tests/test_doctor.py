@@ -20,7 +20,7 @@ from django.utils import timezone
 from annotation.models import ReleaseOrder
 from collector.models import Collection
 from common import checkup
-from common.checkup import checks_named, examine
+from common.checkup import Check, checks_named, examine
 from marketplace import clock
 from marketplace.hits.acceptance import accept, submit
 from marketplace.models import HIT, Event, LedgerEntry, Requester
@@ -282,19 +282,20 @@ def test_every_check_has_its_damage_here() -> None:
 
 
 @pytest.mark.django_db(databases=["default", "marketplace"], transaction=True)
-def test_an_index_that_is_missing_is_made_again() -> None:
-    """Both sides have a check, made by one function; here is the marketplace's."""
-    all_checks = checks_named(django_settings.CHECKUPS)
-    own, check = [each for each in all_checks if each.name == "indexes"]
-    index = Event._meta.indexes[0]
-    assert examine([own, check]) == []
-    with connections["marketplace"].schema_editor() as editor:
-        editor.remove_index(Event, index)
-    [finding] = examine([own, check])
-    assert finding.found == [f"{Event._meta.db_table}: {index.name}"]
-    [finding] = examine([check], mend=True)
+@pytest.mark.parametrize(("alias", "model"), [("default", Lease), ("marketplace", Event)])
+def test_an_index_that_is_missing_is_made_again(alias: str, model: Any) -> None:
+    """Each side has a check of that name; neither hides what the other finds."""
+    checks = [each for each in checks_named(django_settings.CHECKUPS) if each.name == "indexes"]
+    assert len(checks) == 2
+    index = model._meta.indexes[0]
+    assert examine(checks) == []
+    with connections[alias].schema_editor() as editor:
+        editor.remove_index(model, index)
+    [finding] = examine(checks)
+    assert finding.found == [f"{model._meta.db_table}: {index.name}"]
+    [finding] = examine(checks, mend=True)
     assert finding.left == []
-    assert examine([check]) == []
+    assert examine(checks) == []
 
 
 def doctor(*arguments: str) -> tuple[str, object]:
@@ -332,4 +333,39 @@ def test_a_check_that_cannot_look_says_so_and_the_others_go_on(monkeypatch: Any)
     said, code = doctor("--mend")
     assert code == 1
     assert "mended: lease" in said
+    assert "work on the marketplace alone: Looked for: Somebody has handed in on the" in said
     assert "It could not be looked at: MarketplaceError: It does not answer." in said
+
+
+@pytest.mark.parametrize("mend", [False, True])
+def test_what_goes_away_between_two_looks_takes_no_other_check_along(mend: bool) -> None:
+    def check(name: str, *answers: list[str] | Exception) -> Check:
+        left = iter(answers)
+
+        def find() -> list[str]:
+            if isinstance(answer := next(left), Exception):
+                raise answer
+            return answer
+
+        return Check(name, "It is broken.", "mends it", find, mend=lambda: None)
+
+    gone = ConnectionError("It went away.")
+    found = examine(
+        [
+            check("once", ["row 1"], gone),
+            check("late", ["row 2"], ["row 2"], gone),
+            check("sound", ["row 3"], ["row 3"], ["row 3"]),
+        ],
+        mend=mend,
+        again_seconds=0,
+    )
+    assert [(one.check.name, one.found, one.left, one.why) for one in found] == [
+        ("once", [], [], "It could not be looked at: ConnectionError: It went away."),
+        (
+            "late",
+            ["row 2"],
+            ["row 2"],
+            "It could not be mended: ConnectionError: It went away." if mend else "",
+        ),
+        ("sound", ["row 3"], ["row 3"], ""),
+    ]

@@ -38,7 +38,7 @@ def _row(finding: Finding, *, mends: bool) -> dict[str, object]:
     check, left = finding.check, set(finding.left)
     return {
         "name": check.name,
-        "means": check.means,
+        "means": finding.says,
         "lines": [(line, mends and line not in left) for line in finding.found[:MOST_LINES]],
         "more": max(0, len(finding.found) - MOST_LINES),
         "why": finding.why,

@@ -58,6 +58,7 @@ def test_what_no_button_mends_is_left_to_a_person(rita: Client, settings: Any) -
     found = ask(rita, "look")
     assert "<li>row 7</li>" in found
     assert "A person has to mend this." in found
+    assert "<p>Looked for: " in found
     assert "It could not be looked at: ValueError: a mistake of ours" in found
     assert "Mend what can be mended" not in found
     assert "<b>Left</b> row 7" in ask(rita, "mend")
