@@ -5,18 +5,20 @@ import os
 from pathlib import Path
 
 import pytest
-import spacy
 
 from annotation.metrics.result import ScoreError
 from annotation.protocols.bookqa import verbs
 from annotation.protocols.bookqa.scoring import score
 from annotation.protocols.bookqa.verbs import RULE, has_verb, texts_with_verbs
+from collector.ingest.segmentation import spacy_library
 
 pytestmark = pytest.mark.pure
 
 
 @pytest.fixture(autouse=True)
 def _without_installed_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Before the module under test does, which takes torch along for models that need it.
+    spacy_library()
     monkeypatch.setattr(verbs, "MODELS", ())
     monkeypatch.setattr("annotation.protocols.bookqa.scoring.find_meteor", lambda: None)
 
@@ -24,7 +26,7 @@ def _without_installed_models(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def model(tmp_path: Path) -> str:
     """Return a small model that takes *rows* for a verb, and nothing else."""
-    pipeline = spacy.blank("en", meta={"name": "rowing", "version": "1.2.3"})
+    pipeline = spacy_library().blank("en", meta={"name": "rowing", "version": "1.2.3"})
     ruler = pipeline.add_pipe("attribute_ruler")
     ruler.add([[{"LOWER": "rows"}]], {"POS": "VERB"})  # type: ignore[attr-defined]
     ruler.add([[{"LOWER": {"NOT_IN": ["rows"]}}]], {"POS": "NOUN"})  # type: ignore[attr-defined]
@@ -82,7 +84,7 @@ def test_the_output_says_what_has_told_verbs(model: str) -> None:
 
 
 def test_a_model_that_cannot_tell_is_refused_in_a_line(tmp_path: Path) -> None:
-    spacy.blank("en").to_disk(tmp_path / "blank")
+    spacy_library().blank("en").to_disk(tmp_path / "blank")
     with pytest.raises(ScoreError, match="it has no tagger; give a model that has one"):
         texts_with_verbs(["a boat"], str(tmp_path / "blank"))
     with pytest.raises(ScoreError, match="--tagger none_such: it cannot be loaded") as caught:
