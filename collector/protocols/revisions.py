@@ -57,6 +57,22 @@ def planned(collection: Collection, wanted: Mapping[str, object]) -> Revision:
     or when nothing would change; ProtocolError for a collection that cannot be read.
     """
     parameters = parameters_of(collection)
+    changes, revised = _compared(parameters, wanted)
+    if not changes:
+        raise ActionError("Nothing would change: these are the values already.")
+    for change in changes:
+        _check(collection, parameters, change.key)
+    decides = any(
+        not is_changeable(parameters, change.key) and not is_of_stage(parameters, change.key)
+        for change in changes
+    )
+    return Revision(changes, revised, collection.seeds.count() if decides else 0)
+
+
+def _compared(
+    parameters: Parameters, wanted: Mapping[str, object]
+) -> tuple[list[Change], Parameters]:
+    """Return what differs, and the parameters with it; raises ActionError as `planned` does."""
     old = parameters.model_dump(mode="json")
     try:
         values = with_overrides(old, wanted)
@@ -67,16 +83,7 @@ def planned(collection: Collection, wanted: Mapping[str, object]) -> Revision:
         raise ActionError(wrong_values(error)) from None
     new = revised.model_dump(mode="json")
     compared = [Change(key, _value(old, key), _value(new, key)) for key in wanted]
-    changes = [change for change in compared if change.old != change.new]
-    if not changes:
-        raise ActionError("Nothing would change: these are the values already.")
-    for change in changes:
-        _check(collection, parameters, change.key)
-    decides = any(
-        not is_changeable(parameters, change.key) and not is_of_stage(parameters, change.key)
-        for change in changes
-    )
-    return Revision(changes, revised, collection.seeds.count() if decides else 0)
+    return [change for change in compared if change.old != change.new], revised
 
 
 def revise(
@@ -91,8 +98,9 @@ def revise(
     """Store the `wanted` values for everything posted later, one dated row for each, and return it.
 
     `seen` is the newest revision that whoever asks has seen (see `newest`); None asks no such
-    thing. Raises ActionError as `planned` does, without a reason, or when somebody else has
-    changed something since; then nothing is changed.
+    thing. What comes again, because its answer was lost, changes nothing more. Raises ActionError
+    as `planned` does, without a reason, or when somebody else has changed something since; then
+    nothing is changed.
     """
     why = why.strip()
     if not why:
@@ -100,6 +108,8 @@ def revise(
     with transaction.atomic():
         row = Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
         if seen is not None and seen != newest(row):
+            if is_stored(row, wanted, why=why, by=by, seen=seen):
+                return Revision([], parameters_of(row), 0)
             raise ActionError(
                 "Somebody changed something meanwhile: look at the newest values, then save again."
             )
@@ -120,6 +130,20 @@ def revise(
             row.seeds.all().delete()
         revision.applied_to(row).save(update_fields=["parameters", "protocol_version"])
     return revision
+
+
+def is_stored(
+    collection: Collection, wanted: Mapping[str, object], *, why: str, by: str, seen: int
+) -> bool:
+    """Return whether this was stored since the revision `seen`, and nothing else was.
+
+    Raises ActionError for an unknown key or a wrong value.
+    """
+    since = revisions_of(collection).filter(pk__gt=seen).values_list("key", "why", "by")
+    if not since or any((key in wanted, *told) != (True, why.strip(), by) for key, *told in since):
+        return False
+    changes, _ = _compared(parameters_of(collection), wanted)
+    return not changes
 
 
 def is_changeable(parameters: Parameters, key: str) -> bool:

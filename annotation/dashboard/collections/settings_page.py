@@ -21,7 +21,14 @@ from annotation.dashboard.collections.parameter_form import (
 from annotation.dashboard.money.spending import Spending, spending_of
 from collector.models import CollectionState
 from collector.protocols.creation import parameters_of
-from collector.protocols.revisions import Revision, newest, planned, revise, revisions_of
+from collector.protocols.revisions import (
+    Revision,
+    is_stored,
+    newest,
+    planned,
+    revise,
+    revisions_of,
+)
 from common.actions import ActionError
 from tasks.money.estimates import estimate, live_hits, totals, totals_from_now
 
@@ -52,12 +59,13 @@ def change(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     preview, problem = None, ""
     if request.method == "POST":
         try:
+            if _is_stored(request, context):
+                return _saved(request, context)
             preview = _preview(context, sheet)
             _check_seen(request, context)
             if request.POST.get("save"):
                 _store(request, context, sheet, preview)
-                messages.success(request, "Saved. It holds for everything posted from now on.")
-                return redirect(context.url("change"))
+                return _saved(request, context)
         except ActionError as error:
             problem = error.on_page
     return context.render(
@@ -72,6 +80,31 @@ def change(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         seen=newest(context.collection),
         is_draft=context.collection.state == CollectionState.DRAFT,
         revisions=_history(context),
+    )
+
+
+def _saved(request: HttpRequest, context: CollectionContext) -> HttpResponse:
+    messages.success(request, "Saved. It holds for everything posted from now on.")
+    return redirect(context.url("change"))
+
+
+def _is_stored(request: HttpRequest, context: CollectionContext) -> bool:
+    """Return whether the form comes again, because the answer to it was lost."""
+    try:
+        wanted = json.loads(request.POST.get("previewed", ""))
+        seen = int(request.POST.get("seen", ""))
+    except ValueError:
+        return False
+    return (
+        isinstance(wanted, dict)
+        and "save" in request.POST
+        and is_stored(
+            context.collection,
+            wanted,
+            why=request.POST.get("why", ""),
+            by=name_of(request),
+            seen=seen,
+        )
     )
 
 

@@ -70,6 +70,12 @@ def test_an_unchanged_text_makes_no_version(rita: Client, pilot: Collection) -> 
     assert pilot.texts.filter(name="consent").count() == 1
 
 
+def test_a_text_whose_answer_was_lost_is_sent_again(rita: Client, pilot: Collection) -> None:
+    for _ in range(2):
+        assert "Saved as a new version" in save(rita, "Words of Rita", version=1)
+    assert pilot.texts.filter(name="consent").count() == 2
+
+
 def test_a_text_changed_meanwhile_loses_nobody_s_words(rita: Client, pilot: Collection) -> None:
     save(rita, "Words of Rita")
     page = save(rita, "Words of somebody else", version=1)

@@ -84,6 +84,18 @@ def test_a_change_without_a_reason_keeps_what_was_typed(rita: Client, pilot: Col
     assert reward(pilot) == 400
 
 
+def test_a_form_whose_answer_was_lost_is_sent_again(rita: Client, pilot: Collection) -> None:
+    seen = hidden(post(rita, question__reward_cents="5.50"))
+    for _ in range(2):
+        sent = post(rita, question__reward_cents="5.50", save="yes", why="Too little.", **seen)
+        assert sent.status_code == 302
+    assert reward(pilot) == 550
+    assert pilot.revisions.count() == 1
+    for changed in ({"why": "Hm."}, {"previewed": "[]"}, {"seen": "x"}, {"seen": "9" * 30}):
+        fields = {"save": "yes", "why": "Too little.", **seen, **changed}
+        assert post(rita, question__reward_cents="5.50", **fields).status_code == 400
+
+
 def test_what_somebody_else_saved_meanwhile_is_told(rita: Client, pilot: Collection) -> None:
     seen = hidden(post(rita, question__reward_cents="5.50"))
     wanted = {"answer.reward_cents": 350}

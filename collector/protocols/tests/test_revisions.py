@@ -137,6 +137,21 @@ def test_a_change_that_somebody_overtook_is_refused(pilot: Collection) -> None:
         )
 
 
+def test_a_change_that_comes_again_is_made_once(pilot: Collection) -> None:
+    sent = {"why": "Hm.", "by": "grace", "now": timezone.now(), "seen": newest(pilot)}
+    both = {"question.reward_cents": 500, "answer.reward_cents": 400}
+    assert len(revise(pilot, both, **sent).changes) == 2
+    assert revise(pilot, both, **sent).changes == []
+    assert pilot.revisions.count() == 2
+    for others in (
+        {**both, "question.places_at_once": 9},
+        {"question.reward_cents": 500},
+        {**both, "answer.reward_cents": 450},
+    ):
+        with pytest.raises(ActionError, match="Somebody changed something meanwhile"):
+            revise(pilot, others, **sent)
+
+
 def test_the_budget_and_the_state_are_no_parameters(pilot: Collection) -> None:
     pilot.revisions.create(key="budget_cents", old=1, new=2, by="rita", at=timezone.now())
     pilot.revisions.create(key="state", old="a", new="b", by="rita", at=timezone.now())
