@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tasks.crowd import requester_api
+from tasks.crowd import marketplace, requester_api
 from tests.distribution import Distribution, begin_with_the_slow, is_shown
 
 # A busy machine is no fault of the code: no example is timed.
@@ -64,6 +64,7 @@ def _everybody_answers() -> Iterator[None]:
     """Leave no test the pause that another one's absent marketplace has brought about."""
     yield
     requester_api._absence.cache_clear()
+    marketplace._said.clear()
 
 
 @pytest.fixture(scope="session")

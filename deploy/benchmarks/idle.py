@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import F, Max
 from django.utils import timezone
 
 from tests.serving import Instance, serving
@@ -88,7 +88,7 @@ def open_collections(number: int) -> None:
 def finish_collections(start: int, end: int) -> None:
     """Let there be `end` finished collections where there were `start`: paid work, nothing open."""
     from collector.models import Collection, Corpus
-    from tasks.models import Payment, PaymentState, Posting, PostingState, ReceiptState
+    from tasks.models import Grant, Payment, PaymentState, Posting, PostingState, ReceiptState
     from tasks.tests.making import (
         make_collection,
         make_corpus,
@@ -113,6 +113,8 @@ def finish_collections(start: int, end: int) -> None:
         type(work).objects.filter(pk=work.pk).update(state=ReceiptState.APPROVED)
         Payment.objects.filter(collection=collection).update(state=PaymentState.CONFIRMED)
         Posting.objects.filter(stage=stage).update(state=PostingState.SETTLED)
+        # The marketplace has been told; it would know nobody of them.
+        Grant.objects.filter(qualification__stage=gate).update(told_state=F("state"))
         Collection.objects.filter(pk=collection.pk).update(state="finished")
 
 

@@ -25,23 +25,30 @@ EARNED, UNLISTED = "earned", "unlisted"
 PAST = datetime(2015, 1, 1, tzinfo=UTC)
 Row = TypeVar("Row")
 log = logging.getLogger(__name__)
+# What was said of each row, by what was to be done with it, as long as it is refused.
+_said: dict[tuple[object, str], str] = {}
 
 
 def one_by_one(rows: Iterable[Row], act: Callable[[Row], int]) -> int:
     """Return the sum of what `act` did for each row; one that is refused stops no other.
 
-    What the marketplace refuses for good is logged. Raises MarketplaceError when it does not
-    answer: then nobody behind would be heard either.
+    What the marketplace refuses for good is logged, once by a process: each round meets it again.
+    Raises MarketplaceError when it does not answer: then nobody behind would be heard either.
     """
     done = 0
     for row in rows:
+        asked = getattr(act, "__code__", act), str(getattr(row, "pk", row))
         try:
             done += act(row)
         except MarketplaceError as error:
             if not error.permanent:
                 raise
-            # A row may name a person: the log does not.
-            log.warning("Put aside: %s", error)
+            # A row may name a person: the log does not. Some words tell the time.
+            if _said.get(asked) != (why := error.code or str(error)):
+                log.warning("Put aside: %s", error)
+                _said[asked] = why
+        else:
+            _said.pop(asked, None)
     return done
 
 

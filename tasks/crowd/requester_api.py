@@ -19,6 +19,15 @@ from common.trace import HEADER, request_id, steps
 
 # Statuses of a server that cannot be had, in place of a reply.
 UNAVAILABLE = (502, 503, 504)
+# What it says of our keys or our clock, in place of a reply: nothing of what was asked for.
+LOCKED_OUT = frozenset(
+    {
+        "IncompleteSignatureException",
+        "InvalidSignatureException",
+        "MissingAuthenticationTokenException",
+        "UnrecognizedClientException",
+    }
+)
 # While it does not answer it is asked a little more seldom; who waits for its return does not long.
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 2.0
 # Between tries of one call there are up to one and two seconds; the next round is another try.
@@ -40,6 +49,11 @@ class MarketplaceError(Exception):
         self.code = code
         self.missing_service = "marketplace" if is_away else ""
 
+    @property
+    def is_refusal(self) -> bool:
+        """Return whether it said no, be it to our keys: its words tell what to do."""
+        return self.permanent or self.code in LOCKED_OUT
+
 
 class Backoff:
     """For how long nobody asks a marketplace that has not answered, in one process."""
@@ -50,21 +64,21 @@ class Backoff:
 
     def answered(self) -> None:
         """Note that it is there."""
-        self._until, self._pause, self._why = 0.0, 0.0, ""
+        self._until, self._pause, self._why, self._code = 0.0, 0.0, "", ""
 
-    def missed(self, why: str) -> None:
+    def missed(self, why: str, code: str = "") -> None:
         """Note that it did not answer: the pause doubles, and nobody's is as long as another's."""
         with self._lock:
             if time.monotonic() < self._until:
                 return
             pause = min(max(2 * self._pause, FIRST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
-            self._pause, self._why = pause, why
+            self._pause, self._why, self._code = pause, why, code
             self._until = time.monotonic() + pause * random.uniform(0.5, 1.0)
 
     def check(self) -> None:
         """Raise MarketplaceError, as the last call did, while nobody is to ask again."""
         if time.monotonic() < self._until:
-            raise MarketplaceError(self._why, permanent=False, is_away=True)
+            raise MarketplaceError(self._why, permanent=False, code=self._code, is_away=True)
 
 
 @cache
@@ -183,8 +197,8 @@ class Reply(TypedDict, total=False):
 def call(operation: str, **parameters: object) -> Reply:
     """Return the reply of one requester operation; never called inside a transaction.
 
-    Raises MarketplaceError: permanent for a refusal, not for throttling or silence; after silence
-    for a pause without asking again.
+    Raises MarketplaceError: permanent for a refusal, not for throttling, silence or keys and clocks
+    that it does not take; after those for a pause without asking again.
     """
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -199,13 +213,14 @@ def call(operation: str, **parameters: object) -> Reply:
         status = error.response["ResponseMetadata"]["HTTPStatusCode"]
         code = error.response.get("TurkErrorCode", error.response["Error"]["Code"])
         retry = status >= 500 or error.response["Error"]["Code"] == "ThrottlingException"
-        is_away = status in UNAVAILABLE
+        # Whoever is not let in has been refused nothing: all of it is asked for again.
+        is_away = status in UNAVAILABLE or code in LOCKED_OUT
         if is_away:
-            absence.missed(str(error))
+            absence.missed(str(error), code)
         else:
             absence.answered()
         raise MarketplaceError(
-            str(error), permanent=not retry, code=code, is_away=is_away
+            str(error), permanent=not (retry or is_away), code=code, is_away=is_away
         ) from error
     except BotoCoreError as error:
         why = f"The marketplace at {settings.MTURK_ENDPOINT_URL} does not answer: {error}. "

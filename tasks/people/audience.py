@@ -180,7 +180,7 @@ def audience_of(collection: Collection) -> Audience:
 
 
 def _why(error: MarketplaceError) -> str:
-    if error.permanent:
+    if error.is_refusal:
         return f"Nobody can be counted now: {error}"
     return "The marketplace does not answer: nobody can be counted now."
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from botocore.exceptions import EndpointConnectionError
+from botocore.exceptions import ClientError, EndpointConnectionError
 
 from common.outages import missing
 from tasks.crowd import marketplace, requester_api
@@ -72,3 +72,26 @@ def test_a_marketplace_that_is_away_is_asked_ever_more_seldom(
         requester_api.call("get_account_balance")
     # What has answered is asked at once.
     assert away.n_asked == asked + 1
+
+
+class Suspicious:
+    """A client whose keys, or whose clock, the marketplace does not take."""
+
+    def approve_assignment(self, **_: Any) -> dict[str, Any]:
+        refusal = {"Code": "InvalidSignatureException", "Message": "Signature expired"}
+        status = {"HTTPStatusCode": 403}
+        raise ClientError({"Error": refusal, "ResponseMetadata": status}, "ApproveAssignment")
+
+
+def test_what_is_refused_of_keys_and_clocks_is_refused_of_no_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(requester_api, "_client", lambda *_: Suspicious())
+    monkeypatch.setattr(requester_api, "read_keys", lambda path: Keys("", "", ""))
+    # The second is refused without being asked.
+    for _ in range(2):
+        with pytest.raises(MarketplaceError, match="Signature expired") as error:
+            marketplace.approve("A1")
+        assert not error.value.permanent
+        assert error.value.is_refusal
+        assert (missing(error.value) or ("", ""))[0] == "marketplace"

@@ -49,6 +49,19 @@ def test_one_worker_it_does_not_know_keeps_nobody_from_their_qualification(
     assert qualifications.tell_marketplace(stage) == 0
 
 
+def test_what_is_refused_in_each_round_is_said_once(stage, granted, monkeypatch, caplog):
+    told = refuse(monkeypatch, "grant", "AMALLORY")
+    for _ in range(3):
+        qualifications.tell_marketplace(stage)
+    assert caplog.messages == ["Put aside: It is not known."]
+    monkeypatch.setattr(marketplace, "grant", lambda *given, **_: told.append(given))
+    assert qualifications.tell_marketplace(stage) == 1
+    Grant.objects.update(told_state="")
+    refuse(monkeypatch, "grant", "AMALLORY")
+    qualifications.tell_marketplace(stage)
+    assert len(caplog.messages) == 2
+
+
 def test_silence_ends_the_step(stage, granted, monkeypatch):
     told = refuse(monkeypatch, "grant", "AMALLORY", permanent=False)
     with pytest.raises(MarketplaceError):

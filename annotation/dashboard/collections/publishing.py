@@ -130,7 +130,7 @@ def cents_of(text: str, minor_units: int) -> int | None:
 
 def marketplace_problem(error: MarketplaceError, then: str) -> str:
     """Return what to tell a requester when the marketplace refused or did not answer."""
-    if error.permanent:
+    if error.is_refusal:
         return f"The marketplace refused: {error} Nothing was changed."
     place = publication.provider_name()
     return f"{place.capitalize()} does not answer. Start it, then {then}: nothing was changed."
