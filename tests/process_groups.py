@@ -3,7 +3,9 @@
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from collector.serving.supervision import kill_group, watch
@@ -30,6 +32,15 @@ def end(process: "subprocess.Popen[Any]", seconds: float = 20) -> None:
     kill_group(process.pid, signal.SIGKILL)
     process.wait()
     _tell(f"-{process.pid}")
+
+
+def family(pid: int) -> Iterator[int]:
+    """Yield a process, then all that it has started, which are looked for after that."""
+    yield pid
+    with suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            for child in (thread / "children").read_text().split():
+                yield from family(int(child))
 
 
 def _tell(line: str) -> None:
