@@ -34,6 +34,8 @@ THREADS = 4
 THREADS_OF_BOTH_SITES = 32
 # What takes longer may be a page whose database has stopped: that is looked into, once in a while.
 PATIENCE_SECONDS = 4.0
+# What was seen of the databases holds for everybody who waits, for so long.
+SEEN_SECONDS = 1.0
 # A body has so many seconds, and one more for each so many bytes of it that have come; the rule is
 # that of Apache's mod_reqtimeout.
 BODY_SECONDS, BYTES_A_SECOND = 20.0, 16_000
@@ -218,7 +220,7 @@ class _Databases:
     def are_lost(self) -> bool:
         """Return whether one of them lets nobody in."""
         with self._lock:
-            if time.monotonic() - self._looked_at > PATIENCE_SECONDS:
+            if time.monotonic() - self._looked_at > SEEN_SECONDS:
                 self._lost = self._look()
                 self._looked_at = time.monotonic()
             return self._lost

@@ -297,3 +297,16 @@ def test_a_slow_page_is_waited_for_while_its_database_answers(
     stopped.is_lost = False
     threading.Timer(0.3, stopped.goes_on.set).start()
     assert asyncio.run(Visit(pages).answer()) == b"Done."
+
+
+def test_a_database_that_goes_on_is_believed_within_a_second(
+    pages: PagesHandler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped, now = Stopped(pages, monkeypatch), [1000.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    assert pages._databases.are_lost()
+    stopped.is_lost = False
+    # Those who wait together ask once.
+    assert pages._databases.are_lost()
+    now[0] += 1.1
+    assert not pages._databases.are_lost()
