@@ -5,7 +5,6 @@ import os
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -165,16 +164,22 @@ class Served:
 
         def is_replaced() -> bool:
             found = {pid for pid, command in self.commands().items() if name in command}
-            return bool(found - {old}) and self.is_well() and self._lets_in()
+            return bool(found - {old}) and self.is_well() and self._serves()
 
         assert wait_until(is_replaced, START_UP_SECONDS), self.said({})
 
-    def _lets_in(self) -> bool:
-        """Return whether the pages, the marketplace's and the sockets can be connected to."""
-        for port in (self.port, self.port + 1, self.port + 2):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)):
-                    return False
+    def _serves(self) -> bool:
+        """Return whether the pages, the marketplace's and the sockets' process answer.
+
+        Whoever listens there may still have to be started.
+        """
+        for number, path in enumerate(("/health", "/hits/", "/health")):
+            try:
+                answer = httpx.get(f"http://127.0.0.1:{self.port + number}{path}", timeout=5)
+            except httpx.TransportError:
+                return False
+            if answer.status_code != httpx.codes.OK:
+                return False
         return True
 
     def held(self, *states: str) -> tuple[int, int]:
