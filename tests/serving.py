@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 150
 # Runs functions on the instance's databases: one line of JSON in, one line of JSON out.
 HELPER = """
-import contextlib, django, django.db, importlib, json, sys, traceback
+import contextlib, django, django.apps, django.db, importlib, json, sys, traceback
 django.setup()
 for line in sys.stdin:
     module, name, arguments = json.loads(line)
@@ -32,9 +32,11 @@ for line in sys.stdin:
     try:
         with contextlib.redirect_stdout(sys.stderr):
             reply = {"value": getattr(importlib.import_module(module), name)(*arguments)}
-            # Nobody tells the server what was written behind its back; an old home has no jobs.
-            with contextlib.suppress(django.db.DatabaseError):
-                importlib.import_module("tasks.lifecycle.due_work").wake_all()
+            # Nobody tells the server what was written behind its back; an old home has no jobs, nor
+            # has the marketplace's own side.
+            if django.apps.apps.is_installed("tasks"):
+                with contextlib.suppress(django.db.DatabaseError):
+                    importlib.import_module("tasks.lifecycle.due_work").wake_all()
     except Exception:
         reply = {"error": traceback.format_exc()}
     print(json.dumps(reply), flush=True)
