@@ -174,8 +174,9 @@ def outages(
             group_of(redis), seconds=REDIS_SECONDS
         ),
         f"Redis killed for {REDIS_SECONDS} s": lambda: kill_and_start(redis, REDIS_SECONDS),
-        f"PostgreSQL stopped for {DATABASE_SECONDS} s": lambda: hang(
-            group_of(database), seconds=DATABASE_SECONDS
+        # What was sent first is stored once it goes on, and then comes again.
+        f"PostgreSQL stopped for {DATABASE_SECONDS} s": requester.editing("Edited while it stood.")(
+            lambda: hang(group_of(database), seconds=DATABASE_SECONDS)
         ),
         f"PostgreSQL killed for {OUTAGE_SECONDS} s": requester.editing("Edited without it.")(
             lambda: kill_and_start(database, OUTAGE_SECONDS)
