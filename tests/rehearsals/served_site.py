@@ -17,10 +17,8 @@ import psycopg2
 from tests import process_groups, services
 from tests.rehearsals import restartable_services
 from tests.rehearsals.deployed_processes import wait_until
-from tests.serving import ROOT, SETTINGS
+from tests.serving import ROOT, SETTINGS, START_SECONDS
 
-# On a machine that is busy with other things.
-START_UP_SECONDS = 300
 # Runs `serve` with the output of each process in a file of its own.
 SERVE = """
 import os, subprocess, sys
@@ -122,7 +120,7 @@ class Served:
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
-        wait_until(lambda: self.has_ended() or self.is_well(), START_UP_SECONDS)
+        wait_until(lambda: self.has_ended() or self.is_well(), START_SECONDS)
         assert self.is_well(), self.said({})
 
     def has_ended(self) -> bool:
@@ -166,7 +164,7 @@ class Served:
             found = {pid for pid, command in self.commands().items() if name in command}
             return bool(found - {old}) and self.is_well() and self._serves()
 
-        assert wait_until(is_replaced, START_UP_SECONDS), self.said({})
+        assert wait_until(is_replaced, START_SECONDS), self.said({})
 
     def _serves(self) -> bool:
         """Return whether the pages, the marketplace's and the sockets' process answer.

@@ -25,8 +25,8 @@ from tests import process_groups, services
 from tests.rehearsals import restartable_services
 from tests.rehearsals.deployed_processes import wait_until
 from tests.rehearsals.network_hosts import Host, certificate
-from tests.rehearsals.served_site import SERVE, START_UP_SECONDS, commands_under
-from tests.serving import ROOT, SETTINGS, Instance
+from tests.rehearsals.served_site import SERVE, commands_under
+from tests.serving import ROOT, SETTINGS, START_SECONDS, Instance
 
 MOST_CONNECTIONS = 500
 JOBS = "celery,dialogs"
@@ -217,7 +217,7 @@ class Site:
             [sys.executable, "-c", SERVE], self.folder / "web.log", env=told, cwd=ROOT
         )
         log = self.folder / "web.log"
-        serves = wait_until(lambda: "Stop with" in log.read_text(), START_UP_SECONDS)
+        serves = wait_until(lambda: "Stop with" in log.read_text(), START_SECONDS)
         assert serves, log.read_text()
 
     def begin_jobs(self) -> None:
