@@ -45,7 +45,7 @@ def select_seeds(
         found = candidates_of(collection, parameters)
         for what, left in found.steps if isinstance(found, Offered) else ():
             tell(what, left)
-        chosen = _choose(found, taken, sum(wanted.values()))
+        chosen = _choose(found, taken, wanted, parameters)
         first = (collection.seeds.aggregate(last=Max("position"))["last"] or 0) + 1
         stages = _in_turn(wanted, parameters)
         return store_candidates(collection, parameters, chosen, stages, first)
@@ -153,8 +153,14 @@ def _in_turn(wanted: dict[str, int], parameters: Parameters) -> list[str]:
     return first + [name for turn in range(most) for name in others if turn < wanted[name]]
 
 
-def _choose(offered: Iterable[Candidate], taken: set[str], number: int) -> list[Candidate]:
-    """Return the first `number` candidates that were never chosen; raises ActionError."""
+def _choose(
+    offered: Iterable[Candidate], taken: set[str], wanted: dict[str, int], parameters: Parameters
+) -> list[Candidate]:
+    """Return the first candidates that were never chosen, as many as all stages want.
+
+    Raises ActionError where there are too few.
+    """
+    number = sum(wanted.values())
     chosen: dict[str, Candidate] = {}
     for candidate in offered:
         if len(chosen) == number:
@@ -164,10 +170,20 @@ def _choose(offered: Iterable[Candidate], taken: set[str], number: int) -> list[
     if len(chosen) < number:
         raise ActionError(
             f"The corpus offers {len(chosen):,}{' more' if taken else ''} "
-            f"seed{'' if len(chosen) == 1 else 's'}, {number:,} are needed (those of the "
-            "qualification included). Ask for fewer, or loosen what the parameters ask of a seed."
+            f"seed{'' if len(chosen) == 1 else 's'}, {number:,} are needed"
+            f"{_of_what(wanted, parameters)}. Ask for fewer, or loosen what the parameters ask of "
+            "a seed."
         )
     return list(chosen.values())
+
+
+def _of_what(wanted: dict[str, int], parameters: Parameters) -> str:
+    """Return, in brackets, why that many; "" where it is as many as were asked for."""
+    main = stages_from_seeds(parameters)
+    parts = [f"{wanted[main[0]]:,} for each of {' and '.join(main)}"] if main[1:] else []
+    if any(number for name, number in wanted.items() if name not in main):
+        parts.append("those of the qualification included")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def store_candidates(
