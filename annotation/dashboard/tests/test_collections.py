@@ -13,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from annotation.dashboard.collections import creation_form
 from annotation.dashboard.collections.creation_form import protocol_choices
 from annotation.dashboard.tests.making import (
     make_attempt,
@@ -90,6 +91,16 @@ def test_the_form_says_what_workers_will_do_and_for_how_much(rita: Client) -> No
         page
     )
     assert "Read ten short paragraphs with links and write ten questions" in page
+
+
+def test_the_form_says_that_groups_can_limit_it_before_there_is_one(
+    rita: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(creation_form, "listed", list)
+    make_corpus()
+    page = rita.get("/collections/new/").content.decode()
+    assert "Everybody on the marketplace who is qualified; once its host has made a group" in page
+    assert "/marketplace/?to=%2Fdesk%2Fteam%2F&amp;back=%2Fcollections%2Fnew%2F" in page
 
 
 def test_without_a_corpus_it_says_how_to_get_one(rita: Client) -> None:
