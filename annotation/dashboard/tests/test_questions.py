@@ -376,6 +376,15 @@ def test_what_is_no_corrected_answer_is_refused_and_stays_typed(
     assert not Answer.objects.exclude(corrected_by="").exists()
 
 
+def test_a_correction_that_was_typed_and_not_chosen_stays_in_sight(
+    rita: Client, pilot: Collection
+) -> None:
+    page = correct(rita, ask(pilot, "kept"), decision="", type="span", text="in 1928")
+    assert "Choose an answer to keep the question with" in page
+    assert "<details open><summary>The corrected answer" in page
+    assert ">in 1928</textarea>" in page
+
+
 def differing(collection: Collection, number: int) -> list[Question]:
     """Return as many questions whose three votes differ and that nobody has decided by hand."""
     return [ask(collection, "dropped", text=f"Which one is the {n}th?") for n in range(number)]

@@ -261,7 +261,8 @@ def test_a_release_whose_folder_is_gone_says_so(rita: Client, pilot: Collection)
         manifest={"train.json": {"sha256": "0", "bytes": 2}},
         created_at=timezone.now(),
     )
-    assert "not in their folder any more" in rita.get(f"{PAGE}1/").content.decode()
+    page = rita.get(f"{PAGE}1/").content.decode()
+    assert "not in their folder any more, <code>/nowhere</code>" in page
     assert rita.get(f"{PAGE}1/train.json").status_code == 404
 
 

@@ -23,9 +23,10 @@ class Upload {
   count() {
     const files = this.files();
     const size = files.reduce((sum, file) => sum + file.size, 0) / 1e6;
+    const told = size < 0.95 ? `${Math.ceil(size * 1e3)} KB` : `${size.toFixed(1)} MB`;
     const wording = files.length === 1 ? "1 file" : `${files.length} files`;
     this.chosen.hidden = files.length === 0;
-    this.chosen.textContent = `${wording}, ${size.toFixed(1)} MB${size > 100 ? ": too much at once. Send it in parts, or use the command." : ""}`;
+    this.chosen.textContent = `${wording}, ${told}${size > 100 ? ": too much at once. Send it in parts, or use the command." : ""}`;
   }
 
   /* A folder's own name is no part of a document's id. */
