@@ -86,9 +86,13 @@ class HumanPerformance:
         self.wanted = parameters.human_performance.sample_questions
         self.scores: list[Score] = []
         self.bad = 0
+        self.is_simulated = False
 
     def add(self, question: QuestionRecord) -> None:
         """Score people's second readings of one question, if people's answer is released."""
+        self.is_simulated |= any(
+            one["stage"] == HUMAN_PERFORMANCE and one["synthetic"] for one in question["votes"]
+        )
         gold = None if is_simulated(question) else gold_of(question)
         if gold is None:
             return
@@ -103,6 +107,8 @@ class HumanPerformance:
         title = "Human performance (Table 3 of the IIRC paper)"
         if not self.scores:
             note = f"Not collected yet: publish the stage {HUMAN_PERFORMANCE} once test is decided."
+            if self.is_simulated:
+                note = "Only simulated workers have done it yet, which says nothing of people."
             return Table("human_performance", title, columns, [], note, of_people=True)
         found = global_scores(self.scores)
         rows: list[list[Cell]] = [

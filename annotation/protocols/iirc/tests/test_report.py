@@ -86,13 +86,20 @@ def test_second_readings_are_scored_against_the_released_answers() -> None:
     assert report(collection)["agreement"]["test"][1] == 2
 
 
+def told_of_performance(collection: Collection) -> str:
+    """Return what stands beside the table of people's second readings."""
+    return next(one.note for one in tables_of(collection) if one.name == "human_performance")
+
+
 def test_simulated_annotators_are_no_people() -> None:
     collection = island()
     before = report(collection)
+    assert told_of_performance(collection).startswith("Not collected yet: publish the stage")
     both = Question.objects.filter(seed__fold="test").order_by("position")[0]
     make_answer(both, worker="edith", stage="human_performance", synthetic=True)
     last = both.answers.filter(stage__name="answer").latest("pk")
     assert report(collection) == before
+    assert told_of_performance(collection).startswith("Only simulated workers have done it yet")
     last.synthetic = True
     last.save()
     # Two people are too few where three are asked.
