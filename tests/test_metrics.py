@@ -188,3 +188,5 @@ def test_the_dashboard_and_the_alerts_name_metrics_that_there_are() -> None:
             assert "synthetic" in expression
     for rule in alerts:
         assert rule["annotations"]["summary"].endswith(".")
+    for site in HOSTS:
+        assert any(f"absent({site}_" in rule["expr"] for rule in alerts), site
