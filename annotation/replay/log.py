@@ -1,17 +1,15 @@
-"""The private log of a collection: what each of its lines holds, and how it is read back.
+"""The private log of a collection: what each of its lines holds.
 
 One JSON object a line, its kind under "is". It holds the key of the pseudonyms and everything
 people handed in, so it is never a part of a release.
 """
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 VERSION = 1
 
@@ -245,55 +243,3 @@ class Log:
         places = [(one.taken, one) for one in self.assignments]
         places += [(one.handed_in, one) for one in self.assignments if one.handed_in is not None]
         return sorted(places, key=lambda event: event[0])
-
-
-def read_log(path: Path) -> Log:
-    """Return the log in the file; raises LogError naming the file and the line."""
-    found: dict[type[Line], list[Any]] = {kind: [] for kind in KINDS.values()}
-    for line in _lines(path):
-        found[type(line)].append(line)
-    if len(found[CollectionLine]) != 1 or len(found[FilesLine]) != 1:
-        raise LogError(f"{path}: it is not whole; write it again with export_dataset --log.")
-    collection = found[CollectionLine][0]
-    if collection.version != VERSION:
-        raise LogError(f"{path}: it is of version {collection.version}, this reads {VERSION}.")
-    log = Log(
-        collection=collection,
-        files=found[FilesLine][0].files,
-        texts=found[TextLine],
-        revisions=found[RevisionLine],
-        statements=found[StatementLine],
-        seeds=found[SeedLine],
-        units={line.unit: line for line in found[UnitLine]},
-        assignments=found[AssignmentLine],
-        decisions=found[DecisionLine],
-        overrides=found[OverrideLine],
-        agreeing=found[AgreeingLine],
-        exclusions=found[ExclusionLine],
-        hops=found[HopsLine],
-        judged=found[JudgedLine],
-    )
-    missing = {one.unit for one in log.assignments} - set(log.units)
-    if "" in missing:
-        raise LogError(f"{path}: it holds live dialogs, which cannot be done again from a log yet.")
-    if missing:
-        raise LogError(f"{path}: it names no items of the unit {min(missing)!r}.")
-    return log
-
-
-def _lines(path: Path) -> Iterator[Line]:
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                try:
-                    value = json.loads(line)
-                    yield KINDS[value.pop("is")].model_validate(value)
-                except (ValueError, KeyError, AttributeError, TypeError) as error:
-                    wrong = error.errors()[0]["loc"] if isinstance(error, ValidationError) else ""
-                    where = f" ({'.'.join(map(str, wrong))})" if wrong else ""
-                    raise LogError(
-                        f"{path}: line {number}{where} is none of a log that export_dataset --log "
-                        "has written."
-                    ) from None
-    except OSError as error:
-        raise LogError(f"{path}: it cannot be read ({error.strerror}).") from None

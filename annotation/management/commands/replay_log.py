@@ -10,7 +10,8 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
-from annotation.replay.log import Log, LogError, read_log
+from annotation.replay.log import Log, LogError
+from annotation.replay.read_log import read_log
 from annotation.replay.remake_release import RemadeRelease, remake
 from collector.models import Corpus
 from collector.protocols.loading import ProtocolError

@@ -13,7 +13,8 @@ from annotation.models import Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.assignment_log import work_digest
 from annotation.release.publish_release import publish_release
-from annotation.replay.log import LogError, SeedLine, read_log
+from annotation.replay.log import LogError, SeedLine
+from annotation.replay.read_log import read_log
 from annotation.replay.recreation import recreate_collection, recreate_seeds
 from annotation.replay.remake_release import different_files, override_again
 from annotation.replay.write_log import check_loggable

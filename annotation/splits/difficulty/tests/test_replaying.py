@@ -6,7 +6,8 @@ from django.utils import timezone
 from annotation.models import CrossValidation, HopDecision, SplitAssignment
 from annotation.readers.example import Prediction
 from annotation.release.facts import dates_of
-from annotation.replay.log import FilesLine, read_log
+from annotation.replay.log import FilesLine
+from annotation.replay.read_log import read_log
 from annotation.replay.remake_release import judge_again
 from annotation.replay.write_log import log_lines
 from annotation.splits.assignment import make_splits
