@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow import parquet
 
 from tests.migrated_databases import databases
 from tests.serving import serving
 
 FAST_JOBS = {"DJANGO_SETTINGS_MODULE": "tests.fast_jobs_settings"}
-STEPS = "tests.replaying"
+STEPS, TALKS = "tests.replaying", "tests.replaying_dialogs"
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -32,14 +33,52 @@ def lines(path: Path) -> list[dict[str, Any]]:
 @pytest.mark.django_db(transaction=True)
 def test_a_replayed_log_gives_the_same_release(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
+    do_twice(STEPS, tmp_path, log)
+    check_logs(tmp_path / "collect", log)
+
+
+@pytest.mark.once
+@pytest.mark.django_db(transaction=True)
+def test_replayed_dialogs_give_the_same_release_and_the_same_log(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    do_twice(TALKS, tmp_path, log)
+    check_dialogs(tmp_path / "collect", log)
+    # Units have no order in which somebody did them.
+    told = [sorted(path.read_text().splitlines()) for path in (log, tmp_path / "log.jsonl.again")]
+    assert told[0] == told[1]
+
+
+def do_twice(steps: str, folder: Path, log: Path) -> None:
+    """Collect on one instance and replay on another; both releases are equal, byte for byte."""
     for function in ("collect", "replay"):
-        home = tmp_path / f"home of {function}"
+        home = folder / f"home of {function}"
         home.mkdir()
         with databases(function) as settings, serving(home, {**settings, **FAST_JOBS}) as instance:
-            instance.call(f"{STEPS}:{function}", str(tmp_path / function), str(log))
-    first, second = contents(tmp_path / "collect"), contents(tmp_path / "replay")
+            instance.call(f"{steps}:{function}", str(folder / function), str(log))
+    first, second = contents(folder / "collect"), contents(folder / "replay")
     assert sorted({name for name, _ in first.items() ^ second.items()}) == []
-    check_logs(tmp_path / "collect", log)
+
+
+def check_dialogs(folder: Path, log: Path) -> None:
+    """What was released was said in the log's dialogs, and all of it is marked as made up."""
+    private = lines(log)
+    ends = [line["ending"] for line in private if line["is"] == "dialog"]
+    assert {"left", "all_asked"} <= set(ends)
+    asked = {line["question"] for line in private if line["is"] == "move"}
+    released = [
+        question["question"]
+        for path in folder.glob("*_v0.2.json")
+        for section in json.loads(path.read_text())["data"]
+        for dialog in section["paragraphs"]
+        for question in dialog["qas"]
+    ]
+    assert released
+    assert set(released) <= asked
+    votes = parquet.read_table(folder / "votes.parquet").to_pylist()
+    assert {(vote["stage"], vote["synthetic"]) for vote in votes} == {
+        ("dialog", True),
+        ("validation", True),
+    }
 
 
 def check_logs(folder: Path, log: Path) -> None:

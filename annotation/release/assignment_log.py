@@ -117,7 +117,12 @@ def units_of(collection: Collection) -> Iterator[tuple[int, str, list[str]]]:
     )
     for (pk, stage), items in groupby(rows.iterator(), key=lambda row: row[:2]):
         keys = [seed or question for _, _, seed, question in items]
-        yield pk, uuid5(NAMESPACE_URL, "\n".join((stage, *keys))).hex, keys
+        yield pk, unit_name(stage, keys), keys
+
+
+def unit_name(stage: str, keys: Iterable[str]) -> str:
+    """Return what a unit of the stage is called that holds the items of these keys."""
+    return uuid5(NAMESPACE_URL, "\n".join((stage, *keys))).hex
 
 
 def work_digest(raw: Any) -> str:

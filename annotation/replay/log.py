@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
+from tasks.dialog.rules import Ending, Reply, Role
+
 VERSION = 1
 
 
@@ -97,7 +99,10 @@ class SeedLine(Line):
 
 
 class UnitLine(Line):
-    """One bundle that somebody took; `items` are keys of seeds or of questions, in order."""
+    """One bundle that somebody took; `items` are keys of seeds or of questions, in order.
+
+    All tickets of a stage of dialogs are one, without items.
+    """
 
     name = "unit"
     unit: str
@@ -128,6 +133,48 @@ class AssignmentLine(Line):
     synthetic: bool
     rejected: bool = False
     bonus_cents: int = 0
+
+
+class TicketLine(Line):
+    """What became of an assignment to talk: whoever took it came to the waiting room.
+
+    `assignment` is the place at which it was taken, `roles` are those that its holder qualified
+    for, `waited_seconds` how long they are paid to have waited.
+    """
+
+    name = "ticket"
+    assignment: int
+    roles: list[Role]
+    waited_seconds: int
+
+
+class DialogLine(Line):
+    """One dialog about a seed; they are numbered from 1, as they began.
+
+    `student`, `teacher`: the places at which their assignments were taken. One that went on when
+    the log was written has no end, and none of its moves is told: nothing of it is released.
+    """
+
+    name = "dialog"
+    dialog: int
+    seed: str
+    student: int
+    teacher: int
+    began: datetime
+    ended: datetime | None
+    ending: Ending | None
+    ended_by: Role | None
+
+
+class MoveLine(Line):
+    """What the student asked in a dialog, or the teacher answered; its moves are in their order."""
+
+    name = "move"
+    dialog: int
+    role: Role
+    at: datetime
+    question: str | None = None
+    answer: Reply | None = None
 
 
 class DecisionLine(Line):
@@ -212,7 +259,7 @@ KINDS: dict[str, type[Line]] = {
     kind.name: kind
     for kind in (
         *(CollectionLine, TextLine, RevisionLine, StatementLine, SeedLine, UnitLine),
-        AssignmentLine,
+        *(AssignmentLine, TicketLine, DialogLine, MoveLine),
         *(DecisionLine, OverrideLine, AgreeingLine, ExclusionLine, HopsLine),
         *(JudgedLine, FilesLine),
     )
@@ -221,7 +268,10 @@ KINDS: dict[str, type[Line]] = {
 
 @dataclass
 class Log:
-    """A whole log; lists in the order of the file."""
+    """A whole log; lists in the order of the file.
+
+    `tickets` by the place at which their assignments were taken, `moves` by their dialogs' numbers.
+    """
 
     collection: CollectionLine
     files: dict[str, str]
@@ -231,6 +281,9 @@ class Log:
     seeds: list[SeedLine] = field(default_factory=list)
     units: dict[str, UnitLine] = field(default_factory=dict)
     assignments: list[AssignmentLine] = field(default_factory=list)
+    tickets: dict[int, TicketLine] = field(default_factory=dict)
+    dialogs: list[DialogLine] = field(default_factory=list)
+    moves: dict[int, list[MoveLine]] = field(default_factory=dict)
     decisions: list[DecisionLine] = field(default_factory=list)
     overrides: list[OverrideLine] = field(default_factory=list)
     agreeing: list[AgreeingLine] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """Reads the private log of a collection back, and refuses what is none."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from annotation.replay.log import (
     AssignmentLine,
     CollectionLine,
     DecisionLine,
+    DialogLine,
     ExclusionLine,
     FilesLine,
     HopsLine,
@@ -21,13 +22,16 @@ from annotation.replay.log import (
     Line,
     Log,
     LogError,
+    MoveLine,
     OverrideLine,
     RevisionLine,
     SeedLine,
     StatementLine,
     TextLine,
+    TicketLine,
     UnitLine,
 )
+from annotation.replay.told_dialogs import check_dialogs
 
 
 def read_log(path: Path) -> Log:
@@ -49,6 +53,9 @@ def read_log(path: Path) -> Log:
         seeds=found[SeedLine],
         units={line.unit: line for line in found[UnitLine]},
         assignments=found[AssignmentLine],
+        tickets={line.assignment: line for line in found[TicketLine]},
+        dialogs=found[DialogLine],
+        moves=_moves(found[MoveLine]),
         decisions=found[DecisionLine],
         overrides=found[OverrideLine],
         agreeing=found[AgreeingLine],
@@ -58,10 +65,25 @@ def read_log(path: Path) -> Log:
     )
     missing = {one.unit for one in log.assignments} - set(log.units)
     if "" in missing:
-        raise LogError(f"{path}: it holds live dialogs, which cannot be done again from a log yet.")
+        raise LogError(
+            f"{path}: an earlier version wrote it, which told nothing of live dialogs; write it "
+            "again with export_dataset --log."
+        )
     if missing:
         raise LogError(f"{path}: it names no items of the unit {min(missing)!r}.")
+    try:
+        check_dialogs(log)
+    except LogError as error:
+        raise LogError(f"{path}: {error}") from None
     return log
+
+
+def _moves(lines: Iterable[MoveLine]) -> dict[int, list[MoveLine]]:
+    """Return the moves by the numbers of their dialogs."""
+    moves: dict[int, list[MoveLine]] = {}
+    for line in lines:
+        moves.setdefault(line.dialog, []).append(line)
+    return moves
 
 
 def _lines(path: Path) -> Iterator[Line]:

@@ -1,6 +1,6 @@
 """Makes a release again from a log: the work, the verdicts, the splits, the files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +15,6 @@ from annotation.decisions.overrides import correct, follow_votes, override_verdi
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
 from annotation.readers.example import Prediction
-from annotation.release.assignment_log import units_of
 from annotation.release.facts import Dates
 from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.release_folder import SUMS, digests
@@ -73,11 +72,12 @@ def remake(
         advance()
 
     try:
-        Rerun(collection, log, transport).run(step)
+        rerun = Rerun(collection, log, transport)
+        rerun.run(step)
         pause(collection)
         collection.refresh_from_db()
         decide_collection(collection, now)
-        settle_again(collection, log, now)
+        settle_again(collection, log, rerun.leases, now)
         override_again(collection, log, now)
         judge_again(collection, log, now)
         make_splits(collection, now)
@@ -167,13 +167,17 @@ def _verdict(verdicts: Any, key: str) -> Verdict:
     return found
 
 
-def settle_again(collection: Collection, log: Log, now: datetime) -> None:
-    """Reject, reward and leave out as people did; the marketplace of a replay is not told."""
-    units = {name: pk for pk, name, _ in units_of(collection)}
+def settle_again(
+    collection: Collection, log: Log, leases: Mapping[int, int], now: datetime
+) -> None:
+    """Reject, reward and leave out as people did; the marketplace of a replay is not told.
+
+    leases: keys of the replayed ones, by the places at which they were taken.
+    """
     for one in log.assignments:
         if one.rejected or one.bonus_cents:
-            work = Submission.objects.filter(lease__unit=units[one.unit], lease__worker=one.worker)
-            _settle(collection, work.latest("pk"), one, now)
+            work = Submission.objects.get(lease=leases[one.taken])
+            _settle(collection, work, one, now)
     for line in log.exclusions:
         exclude_worker(collection, Worker.objects.get(pk=line.worker), line.why, line.by, now)
 

@@ -7,11 +7,14 @@ import httpx
 from django.conf import settings
 from django.utils import timezone
 
+from annotation.replay.dialogs import ReplayedDialogs
 from annotation.replay.log import AssignmentLine, Log, LogError
 from annotation.replay.recreation import write_texts
-from annotation.replay.units import ReplayedPlaces, only
+from annotation.replay.units import ReplayedPlaces, only, with_topics
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
+from tasks.dialog.rules import Role
+from tasks.kinds.registry import kind_of
 from tasks.models import (
     Grant,
     GrantState,
@@ -50,6 +53,7 @@ class HeldAssignment:
 class Rerun:
     """One walk through a log, on a collection that was laid out for it.
 
+    `leases` are the keys of those that were taken, by their places in the log.
     transport: answers in place of the network, for tests.
     """
 
@@ -57,10 +61,12 @@ class Rerun:
         self, collection: Collection, log: Log, transport: httpx.BaseTransport | None = None
     ) -> None:
         self.collection, self.log = collection, log
+        self.leases: dict[int, int] = {}
         self._transport = transport
         self._workers: dict[str, SimulatedWorker] = {}
         self._holds: dict[int, HeldAssignment] = {}
         self._places = ReplayedPlaces(collection, log)
+        self._dialogs = ReplayedDialogs(log)
         self._shown = dict.fromkeys((text.text for text in log.texts), 1)
         self._notes = {(one.stage, one.worker): one for one in log.decisions}
 
@@ -94,17 +100,27 @@ class Rerun:
         if unit.taken >= unit.redundancy:
             self._make_room(one.unit)
         worker = self._worker(one)
-        page = self._accepted(one, worker, stage)
-        with only(stage, unit):
-            inner = worker.enter(page)
+        with with_topics(stage):
+            page = self._accepted(one, worker, stage)
+            with only(stage, unit):
+                inner = worker.enter(page)
         lease = Lease.objects.filter(unit=unit, worker_id=one.worker, state=LeaseState.LIVE).first()
         if inner is None or lease is None:
             raise LogError(f"{_called(one)}: the page offers no such work. {inner}.")
-        hold = self._holds[one.taken] = HeldAssignment(
-            one, page, inner, worker.work_page(inner), lease
-        )
-        if one.handed_in is None and one.end != LeaseState.LIVE:
-            self._give_back(hold, LeaseState(one.end))
+        work_page = worker.work_page(inner)
+        self._holds[one.taken] = HeldAssignment(one, page, inner, work_page, lease)
+        self.leases[one.taken] = lease.pk
+        for place in self._dialogs.join(one, lease):
+            self._let_go(place)
+
+    def _let_go(self, place: int) -> None:
+        """Give back an assignment that nobody hands in, once its last dialog is over."""
+        hold = self._holds.get(place)
+        if hold is None or hold.page is None or self._dialogs.has_more(hold.one):
+            return
+        if hold.one.handed_in is None and hold.one.end != LeaseState.LIVE:
+            self._dialogs.leave(hold.one)
+            self._give_back(hold, LeaseState(hold.one.end))
 
     def _accepted(self, one: AssignmentLine, worker: SimulatedWorker, stage: Stage) -> Page:
         """Return the page of a HIT that its worker has accepted; raises LogError."""
@@ -122,11 +138,16 @@ class Rerun:
     def _hand_in(self, one: AssignmentLine) -> None:
         hold = self._holds.pop(one.taken)
         Worker.objects.filter(pk=one.worker).update(synthetic=one.synthetic)
+        self._dialogs.leave(one)
+        data = one.data or {}
+        while hold.work_page.goes_on(data):
+            # Its questions are shown one after the other.
+            pass
         if not one.counts and hold.page is not None:
             self._give_back(hold, LeaseState.EXPIRED)
         # What came too late and found its place taken finds none free now either.
         with only(hold.lease.unit.stage, hold.lease.unit if one.counts else None):
-            form, problems = hold.work_page.submit(one.data or {})
+            form, problems = hold.work_page.submit(data)
         if form is None:
             raise LogError(f"{_called(one)} is refused now: {problems[0]}")
         if hold.page is not None:
@@ -153,16 +174,27 @@ class Rerun:
     def _prepare(self, one: AssignmentLine, stage: Stage) -> None:
         """See to it that the worker may take the stage, and reads the words they read."""
         self._show({stage.name: one.instructions or 1, "consent": one.consent or 1})
-        required = parameters_of(self.collection).stages()[stage.name].requires
         held = Grant.objects.filter(
             worker_id=one.worker,
             state=GrantState.GRANTED,
             qualification__stage__collection=self.collection,
-            qualification__stage__name=required,
         )
-        if required and not held.exists():
-            # They were declined later than this: the log keeps the last decision alone.
-            self._decide(required, one.worker, granted=True)
+        for required in self._required(one, stage):
+            if not held.filter(qualification__stage__name=required).exists():
+                # They were declined later than this: the log keeps the last decision alone.
+                self._decide(required, one.worker, granted=True)
+
+    def _required(self, one: AssignmentLine, stage: Stage) -> list[str]:
+        """Return the stages of whose qualifications the worker had need for the assignment."""
+        table = parameters_of(self.collection).stages()[stage.name]
+        ways = dict(zip(Role, kind_of(table).role_qualifications(table), strict=False))
+        if one.taken in self.log.tickets:
+            roles = [ways[role] for role in self.log.tickets[one.taken].roles]
+        else:
+            # Of a stage of dialogs that nobody came to: one role was enough to take it.
+            decided = {line.stage for line in self.log.decisions if line.worker == one.worker}
+            roles = [way for way in ways.values() if way in decided][:1]
+        return [name for name in (table.requires, *roles) if name]
 
     def _show(self, versions: dict[str, int]) -> None:
         """Let workers read these versions of the words, where they are newer."""

@@ -5,17 +5,20 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.release.assignment_log import units_of
 from annotation.replay.log import AssignmentLine, Log, LogError
 from collector.models import Collection, Seed, Stage, StageState
 from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import StageTable
+from tasks.kinds.registry import kind_of
 from tasks.lifecycle.publication import publish
-from tasks.models import LeaseState, Posting, PostingState, Question, Unit
+from tasks.models import LeaseState, Posting, PostingState, Question, Topic, Unit
 from tasks.money import budget
 from tasks.posting import hits
-from tasks.work.units import create_unit
+from tasks.work.units import add_topics, create_unit
 
 
 class ReplayedPlaces:
@@ -37,13 +40,22 @@ class ReplayedPlaces:
 
     def unit(self, one: AssignmentLine, stage: Stage) -> Unit:
         """Return the assignment's unit, as the log composes it; raises LogError."""
+        line = self.log.units[one.unit]
+        table = parameters_of(self.collection).stages()[stage.name]
+        if kind_of(table).pairs_workers:
+            return self._ticket(stage, table, line.redundancy)
         if one.unit not in self._units:
-            line = self.log.units[one.unit]
-            table = parameters_of(self.collection).stages()[stage.name]
             items = self._items(line.items, from_seeds=table.items_from == "seeds")
             with transaction.atomic():
                 self._units[one.unit] = create_unit(stage, items, line.redundancy).pk
         return Unit.objects.get(pk=self._units[one.unit])
+
+    def _ticket(self, stage: Stage, table: StageTable, redundancy: int) -> Unit:
+        """Return a ticket that nobody has, once every seed of the stage can be talked about."""
+        with transaction.atomic():
+            add_topics(stage, table)
+            free = stage.units.filter(closed=False, taken=0, submitted=0).order_by("position")
+            return free.first() or create_unit(stage, [], redundancy)
 
     def vacant_hit(self, one: AssignmentLine, stage: Stage) -> str:
         """Return the id of a HIT of the stage that nobody holds, published where there is none.
@@ -107,3 +119,18 @@ def only(stage: Stage, unit: Unit | None) -> Iterator[None]:
         yield
     finally:
         Unit.objects.filter(pk__in=closed).update(closed=False)
+
+
+@contextmanager
+def with_topics(stage: Stage) -> Iterator[None]:
+    """Let every section of a stage of dialogs be talked about once more meanwhile.
+
+    A replayed dialog begins as soon as both partners have come. Others may have come before it
+    began, when its section was free still, and took a ticket for it.
+    """
+    topics = Topic.objects.filter(stage=stage)
+    topics.update(wanted=F("wanted") + 1)
+    try:
+        yield
+    finally:
+        topics.update(wanted=F("wanted") - 1)

@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Sum
 
 from annotation.models import Exclusion, Override, Statement, Verdict
-from annotation.release.assignment_log import Assignment, assignments, units_of
+from annotation.release.assignment_log import Assignment, assignments, unit_name, units_of
 from annotation.release.facts import Dates
 from annotation.replay.log import (
     VERSION,
@@ -20,25 +20,30 @@ from annotation.replay.log import (
     CollectionLine,
     Correction,
     DecisionLine,
+    DialogLine,
     ExclusionLine,
     FilesLine,
     HopsLine,
     JudgedLine,
     Line,
     LogError,
+    MoveLine,
     OverrideLine,
     RevisionLine,
     SeedLine,
     StatementLine,
     TextLine,
+    TicketLine,
     UnitLine,
 )
 from annotation.splits.difficulty.single_hop_review import decisions
 from annotation.splits.difficulty.status import last_run
 from collector.models import Collection
 from collector.protocols.revisions import revisions_of
+from tasks.dialog.rules import Ending, Reply, Role
 from tasks.models import (
     Answer,
+    Dialog,
     Grant,
     GrantState,
     Lease,
@@ -47,8 +52,13 @@ from tasks.models import (
     PaymentState,
     Question,
     ReceiptState,
+    Ticket,
+    Turn,
     Unit,
 )
+
+# How many dialogs are read at a time, with all their turns.
+CHUNK_DIALOGS = 200
 
 
 def check_loggable(collection: Collection, path: Path) -> None:
@@ -113,8 +123,12 @@ def _lines(collection: Collection, dates: Dates) -> Iterator[Line]:
         yield SeedLine(key=seed.key, position=seed.position, fold=seed.fold, stage=seed.stage.name)
     yield from _units(collection)
     made, given = _made(collection), _given(collection)
+    places = {}
     for one in assignments(collection):
+        places[one.lease.pk] = one.taken
         yield _assignment(one, made, given)
+    yield from _tickets(collection, places)
+    yield from _dialogs(collection, places)
     yield from _decisions(collection)
     yield from _overrides(collection)
     for out in Exclusion.objects.filter(collection=collection, back_at=None).order_by("at", "id"):
@@ -124,13 +138,16 @@ def _lines(collection: Collection, dates: Dates) -> Iterator[Line]:
 
 def _units(collection: Collection) -> Iterator[UnitLine]:
     units = Unit.objects.filter(stage__collection=collection, leases__isnull=False).distinct()
-    taken = {
-        pk: {"stage": stage, "redundancy": redundancy}
-        for pk, stage, redundancy in units.order_by().values_list("pk", "stage__name", "redundancy")
-    }
+    rows = units.order_by().values_list("pk", "stage__name", "redundancy")
+    taken = {pk: (stage, redundancy) for pk, stage, redundancy in rows}
     for pk, name, items in units_of(collection):
         if pk in taken:
-            yield UnitLine(unit=name, items=items, **taken[pk])
+            stage, redundancy = taken.pop(pk)
+            yield UnitLine(unit=name, stage=stage, items=items, redundancy=redundancy)
+    # Tickets are left: each is a place for one person, like every other of its stage.
+    for stage, redundancy in sorted(set(taken.values())):
+        name = unit_name(stage, ())
+        yield UnitLine(unit=name, stage=stage, items=[], redundancy=redundancy)
 
 
 def _made(collection: Collection) -> dict[int, list[str]]:
@@ -158,7 +175,7 @@ def _assignment(
     return AssignmentLine(
         taken=one.taken,
         handed_in=one.handed_in,
-        unit=one.unit,
+        unit=one.unit or unit_name(lease.unit.stage.name, ()),
         worker=lease.worker_id,
         end=lease.state,
         counts=submission.counts if submission else None,
@@ -172,6 +189,47 @@ def _assignment(
         rejected=submission is not None and submission.state == ReceiptState.REJECTED,
         bonus_cents=given.get(lease.pk, 0) if submission else 0,
     )
+
+
+def _tickets(collection: Collection, places: Mapping[int, int]) -> Iterator[Line]:
+    """Yield who came to a waiting room; places: at which each lease was taken."""
+    tickets = Ticket.objects.filter(stage__collection=collection).order_by("lease_id")
+    for ticket in tickets.iterator():
+        able = {Role.STUDENT: ticket.can_ask, Role.TEACHER: ticket.can_teach}
+        yield TicketLine(
+            assignment=places[ticket.lease_id],
+            roles=[role for role, is_able in able.items() if is_able],
+            waited_seconds=ticket.waited_seconds,
+        )
+
+
+def _dialogs(collection: Collection, places: Mapping[int, int]) -> Iterator[Line]:
+    """Yield the dialogs as they began, the moves of each behind it; places as in `_tickets`."""
+    dialogs = Dialog.objects.filter(stage__collection=collection).order_by("id")
+    rows = dialogs.select_related("topic__seed", "student_ticket", "teacher_ticket")
+    for number, row in enumerate(rows.prefetch_related("turns").iterator(CHUNK_DIALOGS), start=1):
+        # One that is over becomes questions and answers when it is settled.
+        is_over = row.settled
+        yield DialogLine(
+            dialog=number,
+            seed=row.topic.seed.key,
+            student=places[row.student_ticket.lease_id],
+            teacher=places[row.teacher_ticket.lease_id],
+            began=row.began_at,
+            ended=row.ended_at if is_over else None,
+            ending=Ending(row.ending) if is_over else None,
+            ended_by=Role(row.ended_by) if is_over and row.ended_by else None,
+        )
+        for turn in row.turns.all() if is_over else ():
+            yield from _turn(number, turn)
+
+
+def _turn(number: int, turn: Turn) -> Iterator[Line]:
+    """Yield the two moves of a turn; the last may lack its answer. number: its dialog's."""
+    yield MoveLine(dialog=number, role=Role.STUDENT, at=turn.asked_at, question=turn.question)
+    if turn.answered_at:
+        answer = Reply(turn.start, turn.end, turn.continuation, turn.affirmation)
+        yield MoveLine(dialog=number, role=Role.TEACHER, at=turn.answered_at, answer=answer)
 
 
 def _decisions(collection: Collection) -> Iterator[DecisionLine]:

@@ -3,7 +3,10 @@
 import logging
 import random
 from collections.abc import Callable, Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
+
+from django.db.models import Q
+from django.utils import timezone
 
 from collector.models import Stage
 from tasks.dialog import pairing, presence, settlement, waiting_room
@@ -12,13 +15,17 @@ from tasks.dialog.hub import notify
 from tasks.models import Dialog, Ticket, TicketState
 
 log = logging.getLogger(__name__)
+# A round of maintenance holds its collection for seconds; a replay holds it for minutes, and pairs
+# and ends as its log tells.
+HELD = timedelta(minutes=1)
 
 
 def stages_to_maintain() -> list[Stage]:
-    """Return the stages where anybody waits or talks; one query."""
+    """Return the stages where anybody waits or talks, but for those of a replay; one query."""
     open_tickets = Ticket.objects.exclude(state=TicketState.DONE)
     stages = Stage.objects.filter(pk__in=open_tickets.values("stage_id"))
-    return list(stages.select_related("collection"))
+    held = Q(collection__maintained_until__gt=timezone.now() + HELD)
+    return list(stages.exclude(held).select_related("collection"))
 
 
 def maintain_dialogs(stage: Stage, now: datetime, rng: random.Random) -> dict[str, int]:

@@ -242,7 +242,7 @@ def top_up(stage: Stage, table: StageTable) -> int:
     or are still to come. A ticket is a unit without items: its section is chosen at pairing.
     Free tickets that nobody is needed for any more are closed.
     """
-    _add_topics(stage, table)
+    add_topics(stage, table)
     open_topics = Topic.objects.filter(stage=stage, taken__lt=F("wanted"))
     dialogs = open_topics.aggregate(n=Sum(F("wanted") - F("taken"), default=0))["n"]
     missing = 2 * dialogs - _people(stage)
@@ -251,7 +251,7 @@ def top_up(stage: Stage, table: StageTable) -> int:
     return _make_tickets(stage, missing)
 
 
-def _add_topics(stage: Stage, table: StageTable) -> None:
+def add_topics(stage: Stage, table: StageTable) -> None:
     """Make every seed of the stage something to talk about as often as its fold asks for."""
     new = stage.seeds.filter(topic=None).order_by("position")
     Topic.objects.bulk_create(

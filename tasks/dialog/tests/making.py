@@ -54,12 +54,16 @@ def make_sections(number: int, slug: str = "lives") -> Corpus:
 
 
 def make_dialogs(sections: int = 3, *, fold: str = "dev", **overrides: Any) -> Collection:
-    """Return an open collection with sections and tickets; `overrides` use __ for the dot."""
+    """Return an open collection with sections and tickets; `overrides` use __ for the dot.
+
+    Of them `slug`, `corpus` and `budget_cents` are the collection's own.
+    """
     budget = overrides.pop("budget_cents", 100_000)
+    corpus = overrides.pop("corpus", None)
     collection = create_collection(
         overrides.pop("slug", "talk"),
         get_protocol("quac"),
-        make_sections(sections),
+        corpus or make_sections(sections),
         overrides=NUMBERS | {name.replace("__", "."): each for name, each in overrides.items()},
         seed=7,
         now=NOW,
