@@ -177,6 +177,20 @@ class MoveLine(Line):
     answer: Reply | None = None
 
 
+class MadeUpLine(Line):
+    """What was added to a person's answer when their published work was typed again.
+
+    `assignment` is the place at which it was taken, `fields` the parts of its answer to the
+    question that nobody said; `whole` is whether nobody gave that answer at all.
+    """
+
+    name = "made up"
+    assignment: int
+    question: str
+    fields: list[str]
+    whole: bool
+
+
 class DecisionLine(Line):
     """What a requester decided of one worker's qualification; `let_in` whatever the test says."""
 
@@ -259,7 +273,7 @@ KINDS: dict[str, type[Line]] = {
     kind.name: kind
     for kind in (
         *(CollectionLine, TextLine, RevisionLine, StatementLine, SeedLine, UnitLine),
-        *(AssignmentLine, TicketLine, DialogLine, MoveLine),
+        *(AssignmentLine, TicketLine, DialogLine, MoveLine, MadeUpLine),
         *(DecisionLine, OverrideLine, AgreeingLine, ExclusionLine, HopsLine),
         *(JudgedLine, FilesLine),
     )
@@ -284,6 +298,7 @@ class Log:
     tickets: dict[int, TicketLine] = field(default_factory=dict)
     dialogs: list[DialogLine] = field(default_factory=list)
     moves: dict[int, list[MoveLine]] = field(default_factory=dict)
+    made_up: list[MadeUpLine] = field(default_factory=list)
     decisions: list[DecisionLine] = field(default_factory=list)
     overrides: list[OverrideLine] = field(default_factory=list)
     agreeing: list[AgreeingLine] = field(default_factory=list)

@@ -40,6 +40,7 @@ from tasks.models import (
 )
 from tasks.money import budget, payments
 from tasks.posting import hits
+from tasks.simulation.synthetic_fields import marked
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ def remake(
     try:
         rerun = Rerun(collection, log, transport)
         rerun.run(step)
+        mark_again(log, rerun.leases)
         pause(collection)
         collection.refresh_from_db()
         decide_collection(collection, now)
@@ -165,6 +167,20 @@ def _verdict(verdicts: Any, key: str) -> Verdict:
     if found is None:
         raise LogError(f"The question {key} was decided by hand and has no votes now.")
     return found
+
+
+def mark_again(log: Log, leases: Mapping[int, int]) -> None:
+    """Mark what nobody said of what people handed in; raises LogError. leases as below."""
+    for line in log.made_up:
+        given = Answer.objects.filter(
+            submission__lease=leases.get(line.assignment), question__key=line.question
+        ).first()
+        if given is None:
+            raise LogError(f"Nobody has answered {line.question}, of which a part was made up.")
+        given.synthetic = line.whole
+        if line.fields:
+            given.payload = marked(given.payload, line.fields)
+        given.save(update_fields=["synthetic", "payload"])
 
 
 def settle_again(

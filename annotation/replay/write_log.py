@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import Q, Sum
 
 from annotation.models import Exclusion, Override, Statement, Verdict
 from annotation.release.assignment_log import Assignment, assignments, unit_name, units_of
@@ -27,6 +27,7 @@ from annotation.replay.log import (
     JudgedLine,
     Line,
     LogError,
+    MadeUpLine,
     MoveLine,
     OverrideLine,
     RevisionLine,
@@ -56,6 +57,7 @@ from tasks.models import (
     Turn,
     Unit,
 )
+from tasks.simulation.synthetic_fields import SYNTHETIC_FIELDS, made_up
 
 # How many dialogs are read at a time, with all their turns.
 CHUNK_DIALOGS = 200
@@ -129,6 +131,7 @@ def _lines(collection: Collection, dates: Dates) -> Iterator[Line]:
         yield _assignment(one, made, given)
     yield from _tickets(collection, places)
     yield from _dialogs(collection, places)
+    yield from _made_up(collection, places)
     yield from _decisions(collection)
     yield from _overrides(collection)
     for out in Exclusion.objects.filter(collection=collection, back_at=None).order_by("at", "id"):
@@ -230,6 +233,21 @@ def _turn(number: int, turn: Turn) -> Iterator[Line]:
     if turn.answered_at:
         answer = Reply(turn.start, turn.end, turn.continuation, turn.affirmation)
         yield MoveLine(dialog=number, role=Role.TEACHER, at=turn.answered_at, answer=answer)
+
+
+def _made_up(collection: Collection, places: Mapping[int, int]) -> Iterator[Line]:
+    """Yield what nobody said of what people handed in; places as in `_tickets`."""
+    answers = Answer.objects.filter(submission__lease__unit__stage__collection=collection)
+    marked = answers.filter(
+        Q(synthetic=True, submission__synthetic=False) | Q(payload__has_key=SYNTHETIC_FIELDS)
+    )
+    rows = marked.order_by("id").values_list(
+        "submission__lease", "question__key", "payload", "synthetic"
+    )
+    for lease, question, payload, whole in rows.iterator():
+        yield MadeUpLine(
+            assignment=places[lease], question=question, fields=made_up(payload), whole=whole
+        )
 
 
 def _decisions(collection: Collection) -> Iterator[DecisionLine]:

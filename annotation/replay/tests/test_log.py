@@ -11,12 +11,12 @@ from django.core.management import CommandError, call_command
 from annotation.decisions.overrides import correct, follow_votes, override_verdict
 from annotation.models import Verdict
 from annotation.protocols.iirc.tests.island import island
-from annotation.release.assignment_log import work_digest
+from annotation.release.assignment_log import assignments, work_digest
 from annotation.release.publish_release import publish_release
 from annotation.replay.log import LogError, SeedLine
 from annotation.replay.read_log import read_log
 from annotation.replay.recreation import recreate_collection, recreate_seeds
-from annotation.replay.remake_release import different_files, override_again
+from annotation.replay.remake_release import different_files, mark_again, override_again
 from annotation.replay.write_log import check_loggable
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_collection, make_corpus
@@ -26,6 +26,7 @@ from collector.protocols.revisions import revise
 from collector.seeds.selection import select_seeds
 from common.actions import ActionError
 from tasks.models import Answer, Lease, Question, UnitItem, Worker
+from tasks.simulation.synthetic_fields import genuine, made_up, marked
 
 pytestmark = pytest.mark.django_db
 
@@ -197,6 +198,26 @@ def test_a_corrected_answer_is_entered_again(collection: Collection, tmp_path: P
     entered = verdict.chosen
     assert (entered.type, entered.payload, entered.corrected_by) == ("value", payload, "rita")
     assert verdict.outcome == "kept"
+
+
+def test_what_nobody_said_is_marked_again(collection: Collection, tmp_path: Path) -> None:
+    one, other, *_ = Answer.objects.order_by("pk")
+    one.payload, other.synthetic = marked(one.payload, ["spans"]), True
+    Answer.objects.bulk_update([one, other], ["payload", "synthetic"])
+    log = read_log(logged(collection, tmp_path))
+    told = [(line.question, line.fields, line.whole) for line in log.made_up]
+    assert told == [(one.question.key, ["spans"], False), (other.question.key, [], True)]
+    Answer.objects.filter(pk=one.pk).update(payload=genuine(one.payload))
+    Answer.objects.filter(pk=other.pk).update(synthetic=False)
+    leases = {each.taken: each.lease.pk for each in assignments(collection)}
+    mark_again(log, leases)
+    for each in (one, other):
+        before = (made_up(each.payload), each.synthetic)
+        each.refresh_from_db()
+        assert (made_up(each.payload), each.synthetic) == before
+    assert Answer.objects.filter(synthetic=True).count() == 1
+    with pytest.raises(LogError, match=r"Nobody has answered .*, of which a part was made up"):
+        mark_again(log, {})
 
 
 def test_work_is_told_by_what_it_says_not_by_how_a_database_keeps_it() -> None:
