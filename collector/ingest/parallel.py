@@ -2,10 +2,13 @@
 
 import gc
 import marshal
+import os
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from itertools import islice
+from itertools import count, islice
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from collector.ingest.dump import Dump
 from collector.ingest.errors import DumpError
@@ -18,7 +21,7 @@ from collector.ingest.records import (
     SkippedRecord,
 )
 from collector.ingest.wiki_site import Site
-from collector.parallel import in_processes
+from collector.parallel import Helping, in_processes
 
 # Large enough that handing a batch to another process costs little, small enough that a
 # transaction is short and that a killed process repeats little.
@@ -56,8 +59,8 @@ def read_records(
     """Yield the records of the dump's pages in batches, in order, the first `skip` pages left out.
 
     `site`: the dump's own, or with its language corrected. The result does not depend on
-    `processes`; with one, or where everything fits in one batch, nothing is started. At most a few
-    batches are held at once.
+    `processes`, of which this one is one; with one, or where everything fits in one batch, nothing
+    is started. At most a few batches are held at once.
 
     Raises DumpError where the dump ends too early, after all batches before it.
     """
@@ -67,15 +70,39 @@ def read_records(
         yield _read_batch(reader, batch)
     if processes <= 1:
         return
-    yield from _unpacked(in_processes(processes, _read, work, _start, site))
+    with TemporaryDirectory(prefix="collector-pages-") as folder:
+        numbers = count()
+        helping = Helping[list[bytes], list[Record] | str](
+            send=lambda batch: _put(batch, f"{folder}/{next(numbers)}"),
+            do=lambda batch: _read_batch(reader, batch),
+        )
+        yield from _unpacked(in_processes(processes, _read, work, _start, site, helping=helping))
 
 
-def _unpacked(results: Iterator[bytes]) -> Iterator[list[Record]]:
+def _put(value: Any, path: str) -> str:
+    """Write `value`, which another process is to take, to `path`; return the path.
+
+    A pipe holds 64 KiB: who writes more waits for its reader, who is at other work.
+    """
+    with open(path, "wb") as file:
+        marshal.dump(value, file)
+    return path
+
+
+def _take(path: str) -> Any:
+    """Return what another process has put there, and remove it."""
+    with open(path, "rb") as file:
+        os.unlink(path)
+        return marshal.loads(file.read())
+
+
+def _unpacked(results: Iterator[list[Record] | str]) -> Iterator[list[Record]]:
     try:
-        for packed in results:
-            with _no_collecting():
-                records = unpack(packed)
-            yield records
+        for result in results:
+            if isinstance(result, str):
+                with _no_collecting():
+                    result = unpack(_take(result))
+            yield result
     except BrokenProcessPool as error:
         raise DumpError(
             "a process that reads pages ended, perhaps for lack of memory; run the same "
@@ -88,23 +115,23 @@ def _start(site: Site) -> None:
     _reader = PageReader(site)
 
 
-def _read(batch: list[bytes]) -> bytes:
-    # Packed here and unpacked by the reader of the results, not by the executor, which would
-    # look for cycles meanwhile.
-    return pack(_read_batch(_reader, batch))
+def _read(path: str) -> str:
+    # Nothing is looked through for cycles before all of it is gone.
+    with _no_collecting():
+        return _put(pack(_read_batch(_reader, _take(path))), path)
 
 
-def pack(records: list[Record]) -> bytes:
-    """Return `records` as bytes for another process of this same Python.
+def pack(records: list[Record]) -> list[tuple[Any, ...]]:
+    """Return `records` as what marshal can write for another process of this same Python.
 
-    By marshal, not pickle: it knows no classes, and so takes less than half of the time.
+    Not pickle: marshal knows no classes, and so takes less than half of the time.
     """
-    return marshal.dumps([(_KINDS.index(type(record)), *record) for record in records])
+    return [(_KINDS.index(type(record)), *record) for record in records]
 
 
-def unpack(packed: bytes) -> list[Record]:
+def unpack(packed: list[tuple[Any, ...]]) -> list[Record]:
     """Return the records that `pack` has packed."""
-    return [_KINDS[kind](*fields) for kind, *fields in marshal.loads(packed)]
+    return [_KINDS[kind](*fields) for kind, *fields in packed]
 
 
 def _read_batch(reader: PageReader, batch: list[bytes]) -> list[Record]:

@@ -1,5 +1,6 @@
 """Several processes give the same records in the same order as one."""
 
+import tempfile
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -14,7 +15,7 @@ from collector.ingest.parallel import batches, pack, read_records, unpack
 from collector.ingest.records import PageReader, Record
 from collector.ingest.tests.dumps import dump, write
 from collector.ingest.wiki_site import Site
-from collector.parallel import in_order
+from collector.parallel import Helping, in_order
 
 PAGES = {f"Page {n}": f"Text {n} of [[Page {n + 1}]]." for n in range(30)}
 
@@ -88,3 +89,61 @@ def test_a_process_that_dies_is_one_clear_line() -> None:
     dying: Any = Dying()
     with pytest.raises(DumpError, match="fewer --processes"):
         list(parallel._unpacked(in_order(dying, lambda each: b"", iter([[b""]]), 1)))
+
+
+def test_whoever_waits_does_what_comes_next_and_the_order_stays() -> None:
+    handed_out: list[tuple[Future[str], int]] = []
+    done_here = []
+
+    class Slow:
+        def submit(self, function: object, piece: int) -> Future[str]:
+            handed_out.append((Future(), piece))
+            return handed_out[-1][0]
+
+    def do(piece: int) -> str:
+        # The processes are done with all they have whenever a second piece was done here.
+        done_here.append(piece)
+        if len(done_here) % 2 == 0:
+            for future, sent in handed_out:
+                future.set_result(str(sent))
+            handed_out.clear()
+        return str(piece)
+
+    slow: Any = Slow()
+    helping = Helping(send=lambda piece: piece, do=do)
+    assert list(in_order(slow, str, iter(range(8)), 2, helping)) == list("01234567")
+    assert done_here == [2, 3, 6, 7]
+
+
+def test_whoever_waits_keeps_no_more_than_twice_what_is_handed_out() -> None:
+    taken = iter(range(100))
+    first: Future[int] = Future()
+
+    class Stuck:
+        def submit(self, *arguments: object) -> Future[int]:
+            return first
+
+    def do(piece: int) -> int:
+        if piece == 3:
+            # The last that is kept.
+            first.set_result(0)
+        return piece
+
+    stuck: Any = Stuck()
+    results = in_order(stuck, int, taken, 2, Helping(send=int, do=do))
+    assert next(results) == 0
+    assert next(taken) == 4
+
+
+def test_nothing_is_left_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "d.xml.bz2", dump(PAGES))
+    between = tmp_path / "between"
+    between.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(between))
+    assert len(records(path, 2)) == 30
+    opened = Dump(path)
+    stopped = read_records(opened, opened.site, 2)
+    assert [len(next(stopped)), len(next(stopped))] == [4, 4]
+    assert any(between.iterdir())
+    stopped.close()  # type: ignore[attr-defined]
+    assert not any(between.iterdir())
