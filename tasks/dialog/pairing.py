@@ -46,11 +46,17 @@ TOPIC = "id seed_id wanted taken begun"
 # A ticket is locked with its worker.
 LEASE = "JOIN tasks_lease lease ON lease.id = ticket.lease_id"
 WORKER = "JOIN tasks_worker worker ON worker.id = ticket.worker_id"
-# As `who_are_present` asks of those who wait. With the stage, a ticket is found by its key among
-# those who wait, too: where statistics say that nobody does, that index is read, else from end to
-# end.
+# As `who_are_present` asks of those who wait.
 PRESENT = "ticket.state = 'waiting' AND ticket.connections > 0 AND ticket.seen_at > %(since)s"
-OPEN_TOPIC = "topic.stage_id = %(stage)s AND topic.taken < topic.wanted"
+# The same of tickets whose keys are known. Written so it opens no index of those who wait: to find
+# one of them the planner would read all, when its statistics say that nobody waits.
+IS_PRESENT = f"({PRESENT}) IS TRUE"
+# The first of a stage's rows are found by an index of few: in the order of stage and key, which a
+# stage that is only bounded leaves to it. By their keys alone, all that are done would be read.
+OF_STAGE = "{0}.stage_id BETWEEN %(stage)s AND %(stage)s"
+FIRST = "ORDER BY {0}.stage_id, {0}.id LIMIT"
+OPEN_TOPIC = f"{OF_STAGE.format('topic')} AND topic.taken < topic.wanted"
+FIRST_TOPIC = FIRST.format("topic")
 
 # Those of many tickets that nobody else is looking at. Asked of the database, the state of their
 # leases would be looked up among all that there ever were.
@@ -61,10 +67,7 @@ FREE = JoinedQuery(
     lock="ticket, worker",
     skip=True,
 )
-AMONG = f"""
-ticket.stage_id = %(stage)s AND ticket.id IN ({given_rows("ticket bigint")}) AND {PRESENT}
-ORDER BY ticket.id
-"""
+AMONG = f"ticket.id IN ({given_rows('ticket bigint')}) AND {IS_PRESENT} ORDER BY ticket.id"
 TOPICS = JoinedQuery(Table("topic", Topic, TOPIC), lock="topic", skip=True)
 SEEN = f"""
 WITH shown AS MATERIALIZED (
@@ -78,24 +81,23 @@ WITH shown AS MATERIALIZED (
 MEET = f"""
 WITH mine AS (
     SELECT ticket.* FROM tasks_ticket ticket {LEASE} {WORKER}
-    WHERE ticket.id = %(ticket)s AND ticket.stage_id = %(stage)s AND {PRESENT}
-    AND lease.state = 'live'
+    WHERE ticket.id = %(ticket)s AND {IS_PRESENT} AND lease.state = 'live'
     {locking("ticket, worker")}
 ), partner AS (
     SELECT ticket.* FROM tasks_ticket ticket {LEASE} {WORKER}
-    WHERE EXISTS (SELECT 1 FROM mine) AND ticket.stage_id = %(stage)s AND ticket.id > %(after)s
+    WHERE EXISTS (SELECT 1 FROM mine) AND {OF_STAGE.format("ticket")} AND ticket.id > %(after)s
     AND {PRESENT} AND lease.state = 'live' AND ticket.worker_id <> %(worker)s
     AND (ticket.can_teach AND %(asks)s OR ticket.can_ask AND %(teaches)s) AND NOT EXISTS (
         SELECT 1 FROM tasks_partnerreport report
         WHERE report.reporter_id = %(worker)s AND report.reported_id = ticket.worker_id
         OR report.reported_id = %(worker)s AND report.reporter_id = ticket.worker_id
-    ) ORDER BY ticket.id LIMIT 1 {locking("ticket, worker", skip=True)}
+    ) {FIRST.format("ticket")} 1 {locking("ticket, worker", skip=True)}
 ), topic AS (
     SELECT topic.* FROM tasks_topic topic
     WHERE EXISTS (SELECT 1 FROM partner) AND {OPEN_TOPIC} AND NOT EXISTS (
         SELECT 1 FROM tasks_exposure seen WHERE seen.seed_id = topic.seed_id
         AND seen.worker_id IN (%(worker)s, (SELECT worker_id FROM partner))
-    ) ORDER BY topic.id LIMIT 1 {locking("topic", skip=True)}
+    ) {FIRST_TOPIC} 1 {locking("topic", skip=True)}
 )"""
 MEETING = JoinedQuery(
     Table("mine", Ticket, TICKET, is_given=True),
@@ -212,7 +214,7 @@ def _begin_planned(
     people = [each.ticket for pair in planned for each in pair]
     try:
         with transaction.atomic():
-            free = FREE.all(AMONG, stage=stage.pk, ticket=people, since=now - FRESH)
+            free = FREE.all(AMONG, ticket=people, since=now - FRESH)
             locked = {each.pk: each for each, state in free if state == LeaseState.LIVE}
             pairs = [
                 (locked[one.ticket], locked[other.ticket])
@@ -413,7 +415,7 @@ def _with_topics(stage: Stage, pairs: Sequence[Pair]) -> Iterator[Meeting]:
 
     Locks sections that nobody else is just taking, so that none may be found although there is one.
     """
-    where = f"{OPEN_TOPIC} ORDER BY topic.id LIMIT %(number)s"
+    where = f"{OPEN_TOPIC} {FIRST_TOPIC} %(number)s"
     topics = [topic for (topic,) in TOPICS.all(where, stage=stage.pk, number=len(pairs))]
     workers = [ticket.worker_id for pair in pairs for ticket in pair]
     seen = set(execute(SEEN, {"worker": workers, "seed": [topic.seed_id for topic in topics]}))

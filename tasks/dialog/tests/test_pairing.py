@@ -165,16 +165,24 @@ def test_who_comes_is_paired_in_two_statements(stage, django_assert_max_num_quer
         assert pairing.claim(grace, SOON, RNG)
 
 
-# Tickets of leases that there are not: gone before the database would look for these.
-MANY_DONE = """
+# Leases and tickets of people that there are not: gone before the database would look for these.
+MANY_LEASES = """
+INSERT INTO tasks_lease
+SELECT (jsonb_populate_record(lease, jsonb_build_object('id', 10000 + n, 'unit_id', 10000 + n,
+    'session_id', 10000 + n, 'worker_id', 'w' || n))).*
+FROM tasks_lease lease, generate_series(1, 4000) n
+"""
+MANY_TICKETS = """
 INSERT INTO tasks_ticket (lease_id, stage_id, worker_id, can_ask, can_teach, state, waiting_since,
-    waited_seconds, connections, ready, reserved_cents)
-SELECT 10000 + n, stage_id, worker_id, TRUE, TRUE, 'done', waiting_since, 0, 0, FALSE, 0
-FROM tasks_ticket, generate_series(1, 2000) n
+    waited_seconds, connections, seen_at, ready, reserved_cents)
+SELECT 10000 + n, stage_id, 'w' || n, TRUE, TRUE,
+    CASE WHEN n <= %s THEN 'waiting' ELSE 'done' END, waiting_since, 0, 1, %s, FALSE, 0
+FROM tasks_ticket, generate_series(1, 4000) n
 """
 
 
-def test_an_index_of_those_who_wait_is_never_read_from_end_to_end(stage):
+@pytest.mark.parametrize("n_waiting", [0, 1000])
+def test_who_looks_for_a_partner_reads_only_those_who_wait(stage, n_waiting):
     if connection.vendor != "postgresql":
         pytest.skip("SQLite plans without statistics")
     ada = make_waiting(stage, "AADA")
@@ -182,15 +190,19 @@ def test_an_index_of_those_who_wait_is_never_read_from_end_to_end(stage):
     values |= {"ticket": ada.pk, "stage": stage.pk, "after": 0}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("UPDATE tasks_ticket SET state = 'done'")
-        cursor.execute(MANY_DONE)
-        # Nobody waits at present, says the planner's knowledge.
-        cursor.execute("ANALYZE tasks_ticket")
+        cursor.execute(MANY_LEASES)
+        cursor.execute(MANY_TICKETS, [n_waiting, SOON])
+        # How many wait at present, as the planner knows it.
+        cursor.execute("ANALYZE tasks_ticket, tasks_lease")
         cursor.execute(f"EXPLAIN {pairing.FIND}", values)
         lines = [line for (line,) in cursor.fetchall()]
         transaction.set_rollback(True)
-    read = [below for line, below in pairwise(lines) if "using ticket_waiting" in line]
-    assert read, lines
-    assert all("stage_id" in condition for condition in read), lines
+    reads = [pair for pair in pairwise(lines) if " on tasks_ticket " in pair[0]]
+    mine, partner = ("".join(read) for read in reads)
+    assert "tasks_ticket_pkey" in mine, lines
+    assert "(id = " in mine, lines
+    assert "ticket_waiting" in partner, lines
+    assert "stage_id" in partner, lines
 
 
 def test_training_dialogs_about_one_section_are_numbered():
