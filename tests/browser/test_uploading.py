@@ -36,10 +36,10 @@ def test_a_zip_with_one_bad_file_becomes_a_corpus_that_says_what_was_left_out(
         }"""
     )
     rita.get_by_label("Files").set_input_files(make_zip(tmp_path))
-    expect(rita.locator("[data-chosen]")).to_have_text("1 file, 1 KB")
+    expect(rita.locator("[data-chosen]")).to_have_text("1 file, 2 KB")
     rita.get_by_role("button", name="Upload").click()
     # The form came back as it was, with what is missing at its field; the file is still chosen.
-    expect(rita.locator("[data-chosen]")).to_have_text("1 file, 1 KB")
+    expect(rita.locator("[data-chosen]")).to_have_text("1 file, 2 KB")
     expect(rita.get_by_role("alert")).to_contain_text("missing or wrong")
     rita.get_by_label("Name of the corpus").fill("Browser handbook")
     rita.get_by_role("button", name="Upload").click()
