@@ -26,6 +26,7 @@ def open_documents(slug: str, title: str) -> None:
             "seeds.shares={ single = 0, shared_terms = 1, citation = 0, section = 0 }",
             f'natural.title="{title} naturally"',
             f'question.title="{title}"',
+            f'find.title="{title} found"',
             f'reading.title="{title} again"',
         ],
     )

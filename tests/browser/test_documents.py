@@ -1,6 +1,6 @@
 """A question that takes several passages, and its answer, found by search: by mouse, by key."""
 
-from playwright.sync_api import Frame, expect
+from playwright.sync_api import Frame, Route, expect
 
 from tests.browser import EVERY_TEST
 from tests.browser.axe_violations import faults
@@ -114,3 +114,51 @@ def find_by_key(keyboard: Keyboard, query: str) -> str:
     grace.key("Enter")
     grace.expect_receipt()
     return words
+
+
+def test_a_draft_that_comes_late_leaves_what_is_typed_to_be_searched(
+    instance: Instance, enter: Enter
+) -> None:
+    title, typed = "Ask late", "not searched yet"
+    instance.call(f"{DOCUMENTS}:open_documents", "late", title)
+    ada, grace = enter("Ada who asks late", 390, 800), enter("Grace who reloads")
+    frame = ada.begin(f"{title} naturally")
+    expect_long_words_to_break(frame)
+    frame.fill("#field-text", ASKED)
+    ada.click("[data-action=submit]")
+    ada.expect_receipt()
+    frame = grace.begin(f"{title} found")
+    with grace.page.expect_request("**/hit/draft") as saving:
+        frame.fill("#field-short", SHORT)
+    grace.wait_until_saved()
+    draft = saving.value.post_data_json["draft"]
+    draft["data"]["answers"][0]["short"] = "Written before the reload"
+    held: list[Route] = []
+    grace.page.route("**/hit/draft", lambda route: held.append(route))
+    with grace.page.expect_request("**/hit/draft"):
+        grace.page.reload()
+        frame = grace.ready()
+    grace.click("#corpus-query")
+    grace.type(typed)
+    held[0].fulfill(json={"version": 99, "draft": draft})
+    expect(frame.locator("#field-short")).to_have_value("Written before the reload")
+    expect(frame.locator("#corpus-query")).to_have_value(typed)
+    expect(frame.locator("#corpus-query")).to_be_focused()
+    instance.call(f"{ROWS}:put_away", "late")
+    assert grace.mistakes == []
+
+
+def expect_long_words_to_break(frame: Frame) -> None:
+    """Put a word wider than a phone where titles and passages stand: the page stays as wide."""
+    for place in ("outlines", "cited", "opened"):
+        frame.evaluate(
+            """place => {
+                const one = document.createElement("div");
+                one.className = place;
+                one.append(document.createElement("h2"));
+                one.firstChild.textContent = "LONG_".repeat(20);
+                document.querySelector(".outlines").after(one);
+            }""",
+            place,
+        )
+    assert frame.evaluate("document.body.scrollWidth <= document.body.clientWidth")
