@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tasks.crowd import marketplace, requester_api
+from tests import recorded_rows
 from tests.distribution import Distribution, begin_with_the_slow, is_shown
 
 # A busy machine is no fault of the code: no example is timed.
@@ -17,6 +18,7 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 # What gives a test a database, besides the mark.
 DATABASES = {"db", "transactional_db", "live_server"}
+COMMITTING = DATABASES - {"db"}
 
 
 def pytest_configure() -> None:
@@ -65,6 +67,14 @@ def _everybody_answers() -> Iterator[None]:
     yield
     requester_api._absence.cache_clear()
     marketplace._said.clear()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_recorded_is_committed(request: pytest.FixtureRequest) -> None:
+    """Have rows made anew after a test that commits: what it has left in memory goes by keys."""
+    mark = request.node.get_closest_marker("django_db")
+    if COMMITTING & {*request.fixturenames} or (mark and mark.kwargs.get("transaction")):
+        recorded_rows.forget()
 
 
 @pytest.fixture(scope="session")

@@ -27,6 +27,7 @@ from tasks.models import (
     Worker,
 )
 from tasks.work import units
+from tests.recorded_rows import recorded
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SECRET = "entry-secret"
@@ -98,6 +99,7 @@ def _text_of(number: int, titles: list[str]) -> tuple[str, list[list[Any]]]:
     return text, links
 
 
+@recorded
 def make_collection(
     corpus: Corpus | None = None,
     *,

@@ -12,6 +12,7 @@ from tasks.dialog import presence, waiting_room
 from tasks.models import Lease, Ticket, Worker
 from tasks.tests.making import NOW, make_posting, make_session, make_worker, stage_of
 from tasks.work import leases, units
+from tests.recorded_rows import recorded
 
 TEXT = (
     "He was born in Hollin in 1921. His mother played the organ there. In 1940 he left for Arden, "
@@ -53,6 +54,7 @@ def make_sections(number: int, slug: str = "lives") -> Corpus:
     return corpus
 
 
+@recorded
 def make_dialogs(sections: int = 3, *, fold: str = "dev", **overrides: Any) -> Collection:
     """Return an open collection with sections and tickets; `overrides` use __ for the dot.
 

@@ -12,6 +12,7 @@ from tasks.models import Lease, PostingState, ReceiptState, Submission, Worker
 from tasks.posting import hits
 from tasks.tests.making import NOW, make_corpus, make_session, stage_of
 from tasks.work import leases, submissions, units
+from tests.recorded_rows import recorded
 
 # Rounds of four questions, blocks of three: small enough to be written by hand.
 SMALL = {
@@ -29,6 +30,7 @@ SMALL = {
 }
 
 
+@recorded
 def make_pairs(seeds: int = 8, *, budget_cents: int = 100_000, **overrides: Any) -> Collection:
     """Return an open collection of pairs; `overrides` use __ for the dot."""
     dotted = {name.replace("__", "."): value for name, value in overrides.items()}
