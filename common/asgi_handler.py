@@ -158,7 +158,9 @@ class PagesHandler(ASGIHandler):
         except TimeoutError:
             pass
         while not page.done():
-            if await asyncio.wrap_future(self._threads_aside.submit(self._databases.are_lost)):
+            are_lost = self._threads_aside.submit(self._databases.are_lost)
+            # Meanwhile the page may have been made; then what was sent is at hand no more.
+            if await asyncio.wrap_future(are_lost) and not body.closed:
                 sent = _copy(body)
                 page.cancel()
                 if job.cancelled():

@@ -310,3 +310,24 @@ def test_a_database_that_goes_on_is_believed_within_a_second(
     assert pages._databases.are_lost()
     now[0] += 1.1
     assert not pages._databases.are_lost()
+
+
+def test_a_page_that_is_made_while_its_database_is_asked_is_not_made_again(
+    pages: PagesHandler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped, dropped, drop = Stopped(pages, monkeypatch), threading.Event(), pages._drop
+
+    def ask() -> None:
+        stopped.goes_on.set()
+        assert dropped.wait(10)
+        raise psycopg2.OperationalError("timeout expired")
+
+    def note(body: Any) -> None:
+        drop(body)
+        dropped.set()
+
+    monkeypatch.setattr(module.outages, "ask_databases", ask)
+    monkeypatch.setattr(pages, "_drop", note)
+    visit = form(pages, b"answer=1")
+    assert asyncio.run(visit.answer()) == b"Done."
+    assert visit.status == 200
