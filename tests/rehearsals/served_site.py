@@ -176,7 +176,7 @@ class Served:
                 answer = httpx.get(f"http://127.0.0.1:{self.port + number}{path}", timeout=5)
             except httpx.TransportError:
                 return False
-            if answer.status_code != httpx.codes.OK:
+            if answer.is_server_error:
                 return False
         return True
 
