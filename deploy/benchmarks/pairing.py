@@ -14,12 +14,13 @@ from tests import services
 from tests.rehearsals.restartable_services import make_databases
 
 CLIENTS, PROCESSES = 16, 4
-# Who waits at each level, and who is done already.
-WAITING = 4000
-LEVELS = (0, 10**4, 10**6)
+# Who waits each time: as long as pgbench runs, or the first plans of new connections would count.
+WAITING = int(os.environ.get("WAITING", "20000"))
+# Who is done already, at each level.
+LEVELS = [int(number) for number in os.environ.get("DONE", "0,10000,1000000").split(",")]
 PGBENCH_SECONDS = 8
 CHILD = "import django; django.setup()\nfrom deploy.benchmarks.waiting import *\n"
-START_SECONDS = 15.0
+START_SECONDS = 20.0
 
 
 def main() -> None:
@@ -27,7 +28,8 @@ def main() -> None:
     with services.postgresql() as server, tempfile.TemporaryDirectory() as folder:
         make_databases(server, "pairing", "pairing_market", "pgbench")
         base = server.rpartition("/")[0]
-        reference = _pgbench(f"{base}/pgbench")
+        _pgbench(f"{base}/pgbench", "-i", "-q", "-s", "10")
+        reference = _transactions(f"{base}/pgbench")
         print(f"pgbench -N, {CLIENTS} clients: {reference:.0f} transactions/s")
         floor = _through_psycopg2(f"{base}/pgbench")
         print(f"the same through psycopg2: {floor:.0f}, {floor / reference:.3f} of it", flush=True)
@@ -47,14 +49,16 @@ def main() -> None:
         )
         _child(f"prepare({folder!r}, {WAITING * len(LEVELS)})", environment)
         stage, posting = json.loads((Path(folder) / "stage.json").read_text())
-        heads = ("one sweep", "of pgbench", f"{CLIENTS} claim", "of pgbench")
+        heads = ("pgbench -N", "one sweep", "of pgbench", f"{CLIENTS} claim", "of pgbench")
         print(f"{'done already':16}" + "".join(f"{head:>16}" for head in heads))
         done = 0
         for level in LEVELS:
             if level:
                 _child(f"put_done({stage}, {posting}, {done}, {level})", environment)
             done = level
-            cells = []
+            # Beside each row: what else the machine does may change meanwhile.
+            reference = _transactions(f"{base}/pgbench")
+            cells = [f"{reference:16.0f}"]
             for how in ("sweep", "claim"):
                 _child(f"put({stage}, {posting}, {WAITING})", environment)
                 rate = _rate(stage, how, environment)
@@ -99,14 +103,18 @@ def _child(script: str, environment: dict[str, str]) -> str:
     ).stdout
 
 
-def _pgbench(database: str) -> float:
-    """Return how many of pgbench's simple transactions the server does a second."""
+def _pgbench(database: str, *words: str) -> str:
+    """Return what PostgreSQL's own benchmark says. Raises Missing."""
     program = services.binary("pgbench")
     if program is None:
         raise services.Missing("pgbench is missing: it comes with PostgreSQL.")
-    subprocess.run([program, "-i", "-q", "-s", "10", database], check=True, capture_output=True)
-    words = ["-N", "-c", str(CLIENTS), "-j", "2", "-T", str(PGBENCH_SECONDS), database]
-    said = subprocess.run([program, *words], check=True, capture_output=True, text=True).stdout
+    done = subprocess.run([program, *words, database], check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def _transactions(database: str) -> float:
+    """Return how many of pgbench's simple transactions the server does a second."""
+    said = _pgbench(database, "-N", "-c", str(CLIENTS), "-j", "2", "-T", str(PGBENCH_SECONDS))
     found = re.search(r"tps = ([\d.]+)", said)
     assert found, said
     return float(found[1])
