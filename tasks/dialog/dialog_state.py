@@ -14,7 +14,7 @@ from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.stage_tables import DialogTable
 from common.committed_cache import kept_once_committed
-from common.prepared_sql import JoinedQuery, Table, execute
+from common.prepared_sql import JoinedQuery, Table, execute, given_rows
 from tasks.dialog import rules
 from tasks.dialog.rules import Ending, Reply, Role, limits_of
 from tasks.dialog.sections import Section, section_of
@@ -61,6 +61,8 @@ LINE = (
     Table("lease", Lease, "id state", "lease.id = ticket.lease_id"),
 )
 SILENT_LINES = JoinedQuery(*LINE)
+# One statement for however many: connections keep those that they have seen.
+AMONG = f"ticket.id IN ({given_rows('ticket bigint')}) ORDER BY dialog.id"
 TURNS = """
 SELECT number, question, start, "end", continuation, affirmation
 FROM tasks_turn WHERE dialog_id = %s ORDER BY number
@@ -218,12 +220,8 @@ def state_of(row: Dialog) -> rules.Dialog:
 def last_lines(ticket_ids: list[int]) -> list[tuple[Ticket, Dialog | None, Ticket | None]]:
     """Return the tickets with the last dialog of each, None before the first, and the partner."""
     found = {}
-    if ticket_ids:
-        wanted = ", ".join(map(str, ticket_ids))
-        for ticket, row, _, partner, _ in SILENT_LINES.all(
-            f"ticket.id IN ({wanted}) ORDER BY dialog.id"
-        ):
-            found[ticket.pk] = (ticket, row, partner)
+    for ticket, row, _, partner, _ in SILENT_LINES.all(AMONG, ticket=ticket_ids):
+        found[ticket.pk] = (ticket, row, partner)
     return list(found.values())
 
 

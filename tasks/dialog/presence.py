@@ -4,11 +4,10 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.db.models.functions import Greatest
 
 from collector.models import Stage
 from collector.protocols.stage_tables import DialogTable
-from common.prepared_sql import execute
+from common.prepared_sql import execute, given_rows, locking
 from tasks.dialog import moves
 from tasks.dialog.dialog_state import dialog_table, state_of
 from tasks.dialog.rules import Ending, Role
@@ -36,6 +35,15 @@ DISCONNECT = """
 UPDATE tasks_ticket SET connections = connections - 1,
     seen_at = CASE WHEN seen_at > %(at)s THEN seen_at ELSE %(at)s END
 WHERE id = %(ticket)s AND connections > 0 RETURNING connections
+"""
+# One statement for however many: connections keep those that they have seen.
+SEEN = f"""
+WITH free AS MATERIALIZED (
+    SELECT ticket.id FROM tasks_ticket ticket
+    WHERE ticket.id IN ({given_rows("ticket bigint")}) {locking("ticket", skip=True)}
+) UPDATE tasks_ticket SET seen_at = %(now)s,
+    connections = CASE WHEN connections > 1 THEN connections ELSE 1 END
+WHERE id IN (SELECT id FROM free) RETURNING id
 """
 
 
@@ -95,12 +103,7 @@ def seen(ticket_ids: list[int], now: datetime) -> None:
     A ticket that somebody else is writing is left to the next ping: whoever waited for many of them
     could wait for one who waits for another of the same.
     """
-    with transaction.atomic():
-        rows = Ticket.objects.select_for_update(no_key=True, skip_locked=True)
-        free = list(rows.filter(pk__in=ticket_ids).values_list("pk", flat=True))
-        Ticket.objects.filter(pk__in=free).update(
-            seen_at=now, connections=Greatest("connections", 1)
-        )
+    execute(SEEN, {"ticket": ticket_ids, "now": now})
 
 
 def disconnected(ticket_id: int, at: datetime) -> bool:

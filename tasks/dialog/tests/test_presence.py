@@ -3,8 +3,10 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 
 from tasks.dialog import dialog_maintenance, moves, pairing, presence, waiting_room
+from tasks.dialog.fingerprint import record_presence
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker, make_waiting
 from tasks.dialog.tests.talking import SOON, FirstOfTwo, paid, pair, stay, talk
@@ -137,3 +139,20 @@ def test_an_idle_round_asks_the_database_once(django_assert_num_queries):
     make_posting(stage_of(make_dialogs(1), "dialog"))
     with django_assert_num_queries(1):
         assert dialog_maintenance.stages_to_maintain() == []
+
+
+def test_a_heartbeat_is_the_same_statements_however_many_are_there(dialog):
+    tickets = [dialog.student_ticket_id, dialog.teacher_ticket_id]
+    said = []
+
+    def note(execute, sql, values, many, context):
+        said.append(sql)
+        return execute(sql, values, many, context)
+
+    with connection.execute_wrapper(note):
+        record_presence(tickets[:1])
+        of_one = said.copy()
+        said.clear()
+        marks = record_presence(tickets)
+    assert of_one == said
+    assert [mark.partner_present for mark, _ in marks.values()] == [True, True]
