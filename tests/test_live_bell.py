@@ -10,6 +10,7 @@ import pytest
 
 from tasks.dialog import bell
 from tasks.dialog.bell import Bell
+from tasks.dialog.whereabouts import Whereabouts
 from tests.rehearsals import restartable_services
 
 BACK_SECONDS = 5.0
@@ -28,9 +29,10 @@ def bell_for(
     hear: Callable[[list[int]], None] = lambda ticket_ids: None,
     catch_up: Callable[[], None] = lambda: None,
     be_told: Callable[[list[int], Any], None] = lambda ticket_ids, news: None,
+    meet: Callable[[int, Any], None] = lambda ticket_id, shown: None,
 ) -> Bell:
     """Return a process's line."""
-    return Bell(hear, be_told, catch_up)
+    return Bell(hear, be_told, meet, catch_up)
 
 
 async def wait_for(said: Callable[[], bool], seconds: float = 20) -> float:
@@ -74,6 +76,72 @@ def test_what_is_rung_during_an_outage_is_heard_within_seconds_of_its_end(
         assert len(missed) == 2, "those whose rings were lost look for themselves"
 
     asyncio.run(lose_redis_and_get_it_back())
+
+
+def test_news_go_to_those_processes_alone_that_have_said_they_have_the_pages(
+    redis: restartable_services.RunningService,
+) -> None:
+    heard: dict[str, list[Any]] = {"one": [], "other": [], "third": []}
+    met: list[Any] = []
+
+    def called(name: str) -> Bell:
+        return bell_for(
+            heard[name].extend,
+            be_told=lambda *news: heard[name].append(news),
+            meet=lambda *shown: met.append(shown),
+        )
+
+    async def talk() -> None:
+        one, other, third = lines = [called(name) for name in heard]
+        for line in lines:
+            line.listen()
+        await wait_for(lambda: all(line.is_heard for line in lines))
+        other.tell([7], "to all")
+        await wait_for(lambda: heard["one"] == heard["third"] == [([7], "to all")])
+        one.say_where(7, True, 1, [8, 1, 0, False])
+        await wait_for(lambda: len(met) == 2)
+        assert met[0] == (7, [8, 1, 0, False])
+        assert one.elsewhere([7]) == []
+        other.tell([7], "to one")
+        other.ring([7])
+        await wait_for(lambda: heard["one"][1:] == [7, ([7], "to one")])
+        # A second page of theirs, and then the first is closed.
+        third.say_where(7, True, 2)
+        await wait_for(lambda: one.elsewhere([7]) == [7])
+        one.say_where(7, False, 1)
+        await wait_for(lambda: third.elsewhere([7]) == [])
+        other.tell([7], "to the third")
+        await wait_for(lambda: heard["third"][1:] == [([7], "to the third")])
+        # It dies without a word, and the pages come to one that has not said so yet.
+        assert third._listening
+        third._listening.cancel()
+        await asyncio.sleep(0.1)
+        other.tell([7], "lost")
+        await wait_for(lambda: heard["one"][3:] == [7])
+        assert len(heard["one"]) == 4
+
+    asyncio.run(talk())
+
+
+def test_a_count_of_more_than_have_spoken_is_news_for_everybody() -> None:
+    known = Whereabouts()
+    assert known.of(7) is None
+    known.note(7, "one", True, 2)
+    assert known.of(7) is None
+    known.note(7, "other", True, 2)
+    assert known.of(7) == {"one", "other"}
+    known.note(7, "one", False, 1)
+    assert known.of(7) == {"other"}
+    known.forget(7)
+    assert known.of(7) is None
+
+
+def test_what_processes_of_an_older_version_say_is_heard(settings: Any) -> None:
+    heard: list[Any] = []
+    line = bell_for(heard.extend, be_told=lambda *news: heard.append(news))
+    line._take(b'["other", [1, 2], [[[3], "news"]]]')
+    line._take(b"[null, [4]]")
+    assert heard == [1, 2, ([3], "news"), 4]
 
 
 def test_a_site_without_redis_has_no_others_to_hear(settings: Any) -> None:

@@ -1,6 +1,7 @@
 """Tells other processes over Redis which pages are to look at the rows, and of moves stored there.
 
-A ring that cannot be carried now is carried later; until then every process looks by itself.
+Each process says whose pages it has, so that others tell of them there alone. A ring that cannot be
+carried now is carried later; until then every process looks by itself.
 """
 
 import asyncio
@@ -8,7 +9,9 @@ import contextlib
 import hashlib
 import logging
 import random
+from collections import defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -23,33 +26,60 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
+from tasks.dialog.whereabouts import Whereabouts
+
 log = logging.getLogger(__name__)
 # Nobody waits longer for Redis, and it is asked again after such a pause.
 ANSWER_SECONDS = 2.0
 PAUSE_SECONDS = 1.0
 # A line on which nothing was heard for so long is tried, and given up when it stays silent.
 QUIET_SECONDS = 4.0
+# What is told within so long is told together: no reader notices it.
+GATHER_SECONDS = 0.02
+# In place of a process: all of them.
+EVERYBODY = ""
 LOST = (RedisError, OSError)
+
+
+@dataclass
+class Letter:
+    """What is said at once: whose pages are to look, what is told of whom, who came or went.
+
+    `moved` has each ticket with what was said of it last.
+    """
+
+    rung: dict[int, None] = field(default_factory=dict)
+    told: list[tuple[list[int], Any]] = field(default_factory=list)
+    moved: dict[int, list[Any]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.rung or self.told or self.moved)
+
+    def tickets(self) -> Iterable[int]:
+        """Return whose pages it concerns."""
+        return chain(self.rung, *(ticket_ids for ticket_ids, _ in self.told))
 
 
 class Bell:
     """One process's line to all others of this site; without Redis there are no others.
 
     hear: called with the tickets that another process has rung. be_told: called with what another
-    process has told of some tickets. catch_up: called when others are heard again, of whom some is
-    lost.
+    process has told of some tickets. meet: called with a ticket whose pages have come to another
+    process, and with what they were shown there. catch_up: called when others are heard again, of
+    whom some is lost.
     """
 
     def __init__(
         self,
         hear: Callable[[list[int]], None],
         be_told: Callable[[list[int], Any], None],
+        meet: Callable[[int, Any], None],
         catch_up: Callable[[], None],
     ) -> None:
-        self._hear, self._be_told, self._catch_up = hear, be_told, catch_up
+        self._hear, self._be_told, self._meet, self._catch_up = hear, be_told, meet, catch_up
         self._own = uuid4().hex
-        self._to_ring: dict[int, None] = {}
-        self._to_tell: list[tuple[list[int], Any]] = []
+        self._whereabouts = Whereabouts()
+        self._unsaid = Letter()
         self._is_heard = False
         self._listening: asyncio.Task[None] | None = None
         self._ringing: asyncio.Task[None] | None = None
@@ -65,24 +95,43 @@ class Bell:
         if settings.REDIS_URL and (self._listening is None or self._listening.done()):
             self._listening = asyncio.create_task(self._listen())
 
+    def elsewhere(self, ticket_ids: Iterable[int]) -> list[int]:
+        """Return those of the tickets that are, as far as is known, at other processes too."""
+        if not settings.REDIS_URL:
+            return []
+        return [each for each in ticket_ids if self._places(each)]
+
     def ring(self, ticket_ids: Iterable[int]) -> None:
         """Let pages of these tickets look that are at other processes."""
-        if not settings.REDIS_URL:
-            return
-        self._to_ring.update(dict.fromkeys(ticket_ids))
+        self._unsaid.rung.update(dict.fromkeys(self.elsewhere(ticket_ids)))
         self._begin_to_ring()
 
     def tell(self, ticket_ids: list[int], news: Any) -> None:
         """Tell other processes news of these tickets, JSON that spares their pages the look."""
-        if not settings.REDIS_URL or not ticket_ids:
+        if elsewhere := self.elsewhere(ticket_ids):
+            self._unsaid.told.append((elsewhere, news))
+            self._begin_to_ring()
+
+    def say_where(self, ticket_id: int, is_here: bool, number: int, shown: Any = None) -> None:
+        """Say that the ticket's pages are at this process or not any more, as one of so many.
+
+        shown: JSON of what they show; a process that has shown more lets them look.
+        """
+        if not settings.REDIS_URL:
             return
-        self._to_tell.append((ticket_ids, news))
+        self._whereabouts.note(ticket_id, self._own, is_here, number)
+        self._unsaid.moved[ticket_id] = [ticket_id, is_here, number, shown]
         self._begin_to_ring()
 
     def _begin_to_ring(self) -> None:
         is_ringing = self._ringing is not None and not self._ringing.done()
-        if not is_ringing and (self._to_ring or self._to_tell):
+        if not is_ringing and self._unsaid:
             self._ringing = asyncio.create_task(self._ring_all())
+
+    def _places(self, ticket_id: int) -> list[str]:
+        """Return the other processes at which the ticket's pages are, or may be."""
+        places = self._whereabouts.of(ticket_id)
+        return [EVERYBODY] if places is None else [each for each in places if each != self._own]
 
     @staticmethod
     def ring_once(ticket_ids: list[int]) -> None:
@@ -90,7 +139,7 @@ class Bell:
         if not settings.REDIS_URL:
             return
         try:
-            _sender().publish(_channel(), orjson.dumps([None, ticket_ids]))
+            _sender().publish(_channel_of(EVERYBODY), orjson.dumps([None, ticket_ids]))
         except LOST as error:
             log.warning("Pages could not be notified: %r", error)
 
@@ -101,30 +150,63 @@ class Bell:
 
     async def _ring_all(self) -> None:
         """Ring until there is nobody left; those that come meanwhile are rung together."""
-        while self._to_ring or self._to_tell:
-            wanted, self._to_ring = self._to_ring, {}
-            told, self._to_tell = self._to_tell, []
+        while self._unsaid:
+            if not self._unsaid.rung:
+                await asyncio.sleep(GATHER_SECONDS)
+            said, self._unsaid = self._unsaid, Letter()
+            letters = self._addressed(said)
             try:
-                await self._redis().publish(
-                    _channel(), orjson.dumps([self._own, list(wanted), told])
-                )
+                async with self._redis().pipeline(transaction=False) as line:
+                    for process, letter in letters.items():
+                        line.publish(_channel_of(process), self._written(letter))
+                    heard = await line.execute()
             except LOST as error:
                 log.warning("Pages could not be notified: %r", error)
                 # News is old then: let them look.
-                self._to_ring.update(wanted)
-                for ticket_ids, _ in told:
-                    self._to_ring.update(dict.fromkeys(ticket_ids))
+                self._unsaid.rung.update(dict.fromkeys(said.tickets()))
+                self._unsaid.moved = said.moved | self._unsaid.moved
                 await asyncio.sleep(PAUSE_SECONDS * random.uniform(0.5, 1.0))
+                continue
+            for (process, letter), number in zip(letters.items(), heard, strict=True):
+                if process and not number:
+                    self._lose(letter)
+
+    def _addressed(self, said: Letter) -> dict[str, Letter]:
+        """Return what is said to whom; who has come or gone, everybody hears first."""
+        letters: dict[str, Letter] = defaultdict(Letter)
+        if said.moved:
+            letters[EVERYBODY].moved = said.moved
+        for ticket_id in said.rung:
+            for process in self._places(ticket_id):
+                letters[process].rung[ticket_id] = None
+        for ticket_ids, news in said.told:
+            there: dict[str, list[int]] = defaultdict(list)
+            for ticket_id in ticket_ids:
+                for process in self._places(ticket_id):
+                    there[process].append(ticket_id)
+            for process, concerned in there.items():
+                letters[process].told.append((concerned, news))
+        return letters
+
+    def _written(self, letter: Letter) -> bytes:
+        return orjson.dumps([self._own, list(letter.rung), letter.told, [*letter.moved.values()]])
+
+    def _lose(self, letter: Letter) -> None:
+        """Let all look to whom a letter did not come: the process has died without a word."""
+        for ticket_id in letter.tickets():
+            self._whereabouts.forget(ticket_id)
+            self._unsaid.rung[ticket_id] = None
 
     async def _listen(self) -> None:
         while True:
             try:
                 async with self._redis().pubsub() as line:
-                    await line.subscribe(_channel())
+                    await line.subscribe(*map(_channel_of, (EVERYBODY, self._own)))
                     await self._hear_all(line)
             except LOST as error:
                 log.warning("Other processes are not heard: %r", error)
             self._is_heard = False
+            self._whereabouts.forget_all()
             await asyncio.sleep(PAUSE_SECONDS * random.uniform(0.5, 1.0))
 
     async def _hear_all(self, line: Any) -> None:
@@ -139,19 +221,25 @@ class Bell:
                 is_tried = True
                 continue
             is_tried = False
-            if message["type"] == "subscribe":
+            if message["type"] == "subscribe" and message["data"] == 2:
                 self._is_heard = True
+                # Who has come or gone meanwhile was not heard either.
+                self._whereabouts.forget_all()
                 self._catch_up()
             elif message["type"] == "message":
                 self._take(message["data"])
 
     def _take(self, data: bytes) -> None:
         with contextlib.suppress(ValueError, TypeError):
-            sender, ticket_ids, *told = orjson.loads(data)
+            sender, rung, told, moved = [*orjson.loads(data), [], []][:4]
             if sender == self._own:
                 return
-            self._hear(ticket_ids)
-            for concerned, news in chain.from_iterable(told):
+            for ticket_id, is_here, number, shown in moved:
+                self._whereabouts.note(ticket_id, sender, is_here, number)
+                if shown:
+                    self._meet(ticket_id, shown)
+            self._hear(rung)
+            for concerned, news in told:
                 self._be_told(concerned, news)
 
 
@@ -168,9 +256,13 @@ def _sender() -> Redis:
     return Redis.from_url(settings.REDIS_URL, **_impatient(Retry))
 
 
+def _channel_of(process: str) -> str:
+    return f"{_site()}.{process}" if process else _site()
+
+
 @cache
-def _channel() -> str:
-    """Return this site's channel: a Redis that is shared carries those of all its databases."""
+def _site() -> str:
+    """Return the channel of this site's processes: a Redis may carry those of many databases."""
     names = [str(database["NAME"]) for database in settings.DATABASES.values()]
     site = "\n".join([settings.SECRET_KEY, *names])
     return f"collector.dialogs.{hashlib.sha256(site.encode()).hexdigest()[:16]}"

@@ -109,7 +109,7 @@ class Hub:
         self.seats: dict[int, Seat] = {}
         self.by_ticket: dict[int, Seat] = {}
         self.commits: GroupCommit[JudgedMove] = GroupCommit(moves.store)
-        self.bell = Bell(self.ring_here, self.be_told, self.catch_up)
+        self.bell = Bell(self.ring_here, self.be_told, self.meet, self.catch_up)
         self._tasks: set[asyncio.Task[None]] = set()
         self._heart: asyncio.Task[None] | None = None
 
@@ -146,9 +146,11 @@ class Hub:
         )
         seat.holder, seat.is_counted = holder, True
         self.by_ticket[seat.ticket_id] = seat
-        self._let_in(page, seat, *await self._read(seat, read))
-        # Their pages at other processes, to which they were the only ones.
-        self.bell.ring([seat.ticket_id])
+        view, state = await self._read(seat, read)
+        self._let_in(page, seat, view, state)
+        last = view.dialogs[-1] if view.dialogs else None
+        shown = [last.partner.pk, last.row.pk, *last.state.place] if last else None
+        self.bell.say_where(seat.ticket_id, True, view.ticket.connections, shown)
         self.ring(each for each in concerned if each != seat.ticket_id or len(seat.pages) > 1)
 
     def _has_all(self, seat: Seat, view: TicketView) -> bool:
@@ -187,7 +189,9 @@ class Hub:
         seat.stay()
         del self.seats[seat.holder[0]]
         del self.by_ticket[seat.ticket_id]
-        self.ring(await in_thread(socket_actions.leave, seat.ticket_id, at))
+        number, concerned = await in_thread(socket_actions.leave, seat.ticket_id, at)
+        self.bell.say_where(seat.ticket_id, seat.ticket_id in self.by_ticket, number)
+        self.ring(concerned)
 
     async def make(self, page: Page, seat: Seat, move: Move, message_id: object) -> None:
         """Store a move, tell its sender that it is stored, and show it to both; raises Refused."""
@@ -219,7 +223,7 @@ class Hub:
     def _tell_partner(self, made: JudgedMove) -> None:
         partner, stored = made.dialog.partner, made.stored
         self._tell(partner.pk, stored)
-        if elsewhere := self._elsewhere([partner.pk, made.view.ticket.pk]):
+        if elsewhere := self.bell.elsewhere([partner.pk, made.view.ticket.pk]):
             self.bell.tell(elsewhere, stored.as_json())
 
     def be_told(self, ticket_ids: list[int], stored: Any) -> None:
@@ -227,6 +231,17 @@ class Hub:
         move = StoredMove.from_json(stored)
         for ticket_id in ticket_ids:
             self._tell(ticket_id, move)
+
+    def meet(self, ticket_id: int, shown: Any) -> None:
+        """Let a ticket's pages look that came to another process while a move was on its way.
+
+        shown: the partner, the dialog, and how far it had come.
+        """
+        partner, *there = shown
+        seat = self.by_ticket.get(partner)
+        last = seat.view.dialogs[-1] if seat and seat.view and seat.view.dialogs else None
+        if last and [last.row.pk, *last.state.place] != there:
+            self.bell.ring([ticket_id])
 
     def _tell(self, ticket_id: int, made: StoredMove) -> None:
         seat = self.by_ticket.get(ticket_id)
@@ -258,7 +273,7 @@ class Hub:
         """Let all pages of these tickets look at the rows, here and in other processes."""
         wanted = list(dict.fromkeys(ticket_ids))
         self.ring_here(wanted)
-        self.bell.ring(self._elsewhere(wanted))
+        self.bell.ring(wanted)
 
     def ring_here(self, ticket_ids: Iterable[int]) -> None:
         """Let the pages of these tickets look at the rows."""
@@ -293,14 +308,6 @@ class Hub:
             if seat.changes == before:
                 seat.known = before
                 return found
-
-    def _elsewhere(self, ticket_ids: Iterable[int]) -> list[int]:
-        """Return those of the tickets that are, as far as is known, at other processes too."""
-        return [each for each in ticket_ids if not self._is_here_alone(each)]
-
-    def _is_here_alone(self, ticket_id: int) -> bool:
-        seat = self.by_ticket.get(ticket_id)
-        return bool(seat and seat.pages and seat.view and seat.view.ticket.connections <= 1)
 
     def begin(self, work: Any) -> "asyncio.Task[None]":
         """Run something beside all else; an outage of the database is logged, not raised."""

@@ -106,12 +106,13 @@ def seen(ticket_ids: list[int], now: datetime) -> None:
     execute(SEEN, {"ticket": ticket_ids, "now": now})
 
 
-def disconnected(ticket_id: int, at: datetime) -> bool:
-    """Count one process less whose last socket was closed then; returns whether that was the last.
+def disconnected(ticket_id: int, at: datetime) -> int | None:
+    """Count one process less whose last socket was closed then; returns how many are left.
 
-    With it the time of grace begins.
+    With the last, the time of grace begins; None where there was none any more.
     """
-    return [tuple(row) for row in execute(DISCONNECT, {"ticket": ticket_id, "at": at})] == [(0,)]
+    found = execute(DISCONNECT, {"ticket": ticket_id, "at": at})
+    return found[0][0] if found else None
 
 
 def ready(ticket_id: int, now: datetime) -> bool:

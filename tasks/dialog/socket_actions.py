@@ -76,10 +76,13 @@ def warm_up() -> None:
     tokens("Warm.", "en")
 
 
-def leave(ticket_id: int, at: datetime) -> list[int]:
-    """Note that the last socket of this process was closed then; returns whom to ring."""
-    is_away = presence.disconnected(ticket_id, at)
-    return _both(pairing.open_dialog(Ticket(pk=ticket_id))) if is_away else []
+def leave(ticket_id: int, at: datetime) -> tuple[int, list[int]]:
+    """Note that the last socket of this process was closed then.
+
+    Returns at how many other processes there are some, and whom to ring.
+    """
+    left = presence.disconnected(ticket_id, at)
+    return left or 0, _both(pairing.open_dialog(Ticket(pk=ticket_id))) if left == 0 else []
 
 
 def refreshed(ticket_id: int, seen: TicketView | None = None) -> tuple[TicketView, State]:

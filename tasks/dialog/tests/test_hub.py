@@ -45,6 +45,13 @@ class Wire:
     def listen(self):
         pass
 
+    def elsewhere(self, ticket_ids):
+        return list(ticket_ids)
+
+    def say_where(self, ticket_id, is_here, number, shown=None):
+        if shown:
+            self.other.meet(ticket_id, shown)
+
     def ring(self, ticket_ids):
         self.other.ring_here(list(ticket_ids))
 
@@ -147,6 +154,30 @@ def test_whoever_was_cut_off_for_a_moment_is_shown_from_memory_what_was_said_mea
         turns = page.told[0]["state"]["dialog"]["turns"]
         assert [turn["question"] for turn in turns] == ["Where?"]
     assert looks == [dialog.teacher_ticket_id]
+
+
+def test_whoever_came_to_another_process_while_a_move_was_on_its_way_looks(dialog, looks):
+    async def talk():
+        one, other = both()
+        asks, answers = Page(), Page()
+        seat = await one.enter(asks, holder(dialog.student_ticket))
+        other.bell.say_where = lambda *where: said.append(where)
+        await other.enter(answers, holder(dialog.teacher_ticket))
+        ((ticket_id, _, _, shown),) = said
+        await still(one, other)
+        looks.clear()
+        one.meet(ticket_id, shown)
+        assert looks == [], "both show the same"
+        one.bell.tell = lambda ticket_ids, news: None
+        await one.make(asks, seat, move := asked(dialog), str(move.message))
+        one.meet(ticket_id, shown)
+        await still(one, other)
+        return answers
+
+    said = []
+    answers = asyncio.run(talk())
+    assert looks == [dialog.teacher_ticket_id]
+    assert answers.told[-1]["state"]["dialog"]["turns"][0]["question"] == "Where?"
 
 
 def test_whoever_comes_back_to_another_process_is_counted_there_and_sees_all(dialog, looks):
