@@ -8,7 +8,7 @@ HERE = Path(__file__).resolve().parent
 # What the benchmarks share is no benchmark itself.
 SHARED = {
     *("__init__", "__main__", "serving", "hello", "work", "posted", "stored", "peers", "otree"),
-    *("bare", "waiting"),
+    *("bare", "bare_talk", "waiting"),
 }
 # Other people's programs are installed and measured too; see peers.py.
 PEERS = "--peers"

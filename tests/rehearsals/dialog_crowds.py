@@ -39,7 +39,8 @@ class Plan:
     message and one's own, on average. until: when everybody closes the page, whatever is going on.
     questions: after so many the student ends the dialog. keep: return every byte a student
     received, and what a teacher received first. cut_seconds: how often every other one's line is
-    cut, never for 0.
+    cut, never for 0. at_once: so many are there at a time, and who is done makes room for the next;
+    all of them for 0.
     """
 
     address: str
@@ -54,6 +55,7 @@ class Plan:
     keep: bool = False
     protocol: str = ""
     cut_seconds: float = 0.0
+    at_once: int = 0
 
 
 @dataclass
@@ -85,7 +87,13 @@ class Crowd:
         for number in range(n_processes):
             # Each process has every n-th of those who arrive.
             begin = plan.begin + (number / plan.rate if plan.rate else 0)
-            own = replace(plan, begin=begin, rate=plan.rate / n_processes, seed=plan.seed + number)
+            own = replace(
+                plan,
+                begin=begin,
+                rate=plan.rate / n_processes,
+                seed=plan.seed + number,
+                at_once=plan.at_once // n_processes,
+            )
             process = process_groups.begin(
                 [sys.executable, "-m", "tests.rehearsals.dialog_crowds"],
                 env=instance.environment,
@@ -128,9 +136,18 @@ def attend(tokens: list[str], plan: dict[str, Any]) -> list[dict[str, Any]]:
 
 async def _all(tokens: list[str], plan: Plan) -> list[dict[str, Any]]:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, OVER.set)
-    people = [Person(token, number, plan) for number, token in enumerate(tokens)]
-    await asyncio.gather(*(person.attend() for person in people))
-    return [vars(person.seen) for person in people]
+    coming, seen = enumerate(tokens), []
+
+    async def have_room() -> None:
+        for number, token in coming:
+            if OVER.is_set():
+                return
+            person = Person(token, number, plan)
+            seen.append(person.seen)
+            await person.attend()
+
+    await asyncio.gather(*(have_room() for _ in range(plan.at_once or len(tokens))))
+    return [vars(each) for each in seen]
 
 
 class Person:
