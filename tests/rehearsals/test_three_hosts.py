@@ -38,6 +38,13 @@ JOIN collector_stage ON collector_stage.id = tasks_unit.stage_id
 JOIN collector_collection ON collector_collection.id = collector_stage.collection_id
 GROUP BY 1 ORDER BY 1
 """
+# What was said in dialogs of the other folds waits for people who validate it.
+SAID = """
+SELECT count(*) FROM tasks_question
+JOIN collector_stage ON collector_stage.id = tasks_question.stage_id
+JOIN collector_seed ON collector_seed.id = tasks_question.seed_id
+WHERE collector_stage.kind = 'dialog' AND collector_seed.fold = 'train'
+"""
 EARNED = """
 SELECT marketplace_worker.worker_id, sum(amount_cents) FROM marketplace_ledgerentry
 JOIN marketplace_worker ON marketplace_worker.id = marketplace_ledgerentry.worker_id
@@ -82,6 +89,8 @@ RIPE = {
     "squad answer": 6,
     "rag reading": 2,
 }
+# And so many answered questions of dialogs.
+LEAST_SAID = 4
 # Whose workers qualify, and a person decides about it.
 QUALIFYING = ("iirc", "quac")
 
@@ -146,7 +155,8 @@ def per_stage(served: Site) -> dict[str, int]:
 def is_ripe(served: Site) -> bool:
     """Return whether there is something to release of every collection."""
     done = per_stage(served)
-    return all(done.get(name, 0) >= number for name, number in RIPE.items())
+    [(said,)] = ask(served.at_socket("collector"), SAID)
+    return said >= LEAST_SAID and all(done.get(name, 0) >= number for name, number in RIPE.items())
 
 
 def n_handed_in(served: Site) -> int:
