@@ -150,26 +150,33 @@ class PagesHandler(ASGIHandler):
         What was asked of the database is done when it goes on, but nobody waits for it.
         """
         threads = self._threads_aside if scope["path"] == self.aside else self._threads
-        job = threads.submit(self._answer, scope, body)
-        page = asyncio.wrap_future(job)
-        try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                return await asyncio.shield(page)
-        except TimeoutError:
-            pass
-        while not page.done():
+        loop = asyncio.get_running_loop()
+        page: asyncio.Future[HttpResponseBase] = loop.create_future()
+        job = threads.submit(self._make, page, scope, body)
+        while not (await asyncio.wait((page,), timeout=PATIENCE_SECONDS))[0]:
             are_lost = self._threads_aside.submit(self._databases.are_lost)
             # Meanwhile the page may have been made; then what was sent is at hand no more.
             if await asyncio.wrap_future(are_lost) and not body.closed:
                 sent = _copy(body)
                 page.cancel()
-                if job.cancelled():
+                if job.cancel():
                     self._drop(body)
                 return await asyncio.wrap_future(
                     self._threads_aside.submit(self._excuse, scope, sent)
                 )
-            await asyncio.wait({page}, timeout=PATIENCE_SECONDS)
         return page.result()
+
+    def _make(self, page: "asyncio.Future[HttpResponseBase]", scope: Any, body: IO[bytes]) -> None:
+        """Make the response in this thread and tell the loop, which takes as little as it can.
+
+        A future of threads that the loop follows is asked for its state several times, under locks.
+        """
+        response, error = None, None
+        try:
+            response = self._answer(scope, body)
+        except BaseException as raised:
+            error = raised
+        page.get_loop().call_soon_threadsafe(_settle, page, response, error)
 
     def _excuse(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
         """Return the site's page for a moment without a database."""
@@ -210,6 +217,20 @@ class PagesHandler(ASGIHandler):
             await self.send_response(response, send)
         finally:
             await asyncio.to_thread(response.close)
+
+
+def _settle(
+    page: "asyncio.Future[HttpResponseBase]",
+    response: HttpResponseBase | None,
+    error: BaseException | None,
+) -> None:
+    """Give the loop what a thread has made, unless nobody waits for it any more."""
+    if page.done():
+        return
+    if error is not None:
+        page.set_exception(error)
+    elif response is not None:
+        page.set_result(response)
 
 
 class _Databases:
