@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import cast
 
 from django.conf import settings
+from django.core.handlers.exception import convert_exception_to_response
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import reverse
+from django.urls import ResolverMatch, get_resolver, reverse
 from django.utils.module_loading import import_string
 
 Answer = Callable[[HttpRequest], HttpResponseBase]
@@ -17,35 +18,36 @@ class WorkerPagesMiddleware:
     """Leaves out the middleware below it for a worker's page: nobody is signed in there.
 
     What is above it, a page's security headers among it, every page has. The addresses without
-    parameters of the URLs in WORKER_URLS are meant; all others take the whole way.
+    parameters of the URLs in WORKER_URLS are meant, whose views are known without looking for
+    them; all others take the whole way.
     """
 
     def __init__(self, get_response: Answer) -> None:
         self.get_response = get_response
-        self.view = _innermost(get_response)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer; the length is told here, as CommonMiddleware does for all others."""
-        if request.path_info not in self.addresses:
+        found = self.pages.get(request.path_info)
+        # An embedded marketplace may have such an address, too.
+        if found is None or getattr(request, "urlconf", "") != settings.ROOT_URLCONF:
             return self.get_response(request)
-        response = self.view(request)
+        request.resolver_match, answer = found
+        response = answer(request)
         if not response.streaming and "Content-Length" not in response:
             response.headers["Content-Length"] = str(len(response.content))  # type: ignore[attr-defined]
         return response
 
     @cached_property
-    def addresses(self) -> frozenset[str]:
-        """Return the addresses of workers' pages."""
-        pages = import_string(f"{settings.WORKER_URLS}.urlpatterns")
-        return frozenset(
+    def pages(self) -> dict[str, tuple[ResolverMatch, Answer]]:
+        """Return what answers at the address of each worker's page, whatever its view raises."""
+        resolver = get_resolver(settings.ROOT_URLCONF)
+        addresses = [
             reverse(page.name, settings.ROOT_URLCONF)
-            for page in pages
+            for page in import_string(f"{settings.WORKER_URLS}.urlpatterns")
             if not page.pattern.converters
-        )
-
-
-def _innermost(handler: Any) -> Answer:
-    """Return what calls the view, below every middleware."""
-    while inner := getattr(getattr(handler, "__wrapped__", handler), "get_response", None):
-        handler = inner
-    return handler  # type: ignore[no-any-return]
+        ]
+        matches = {address: resolver.resolve(address) for address in addresses}
+        return {
+            address: (match, cast(Answer, convert_exception_to_response(match.func)))
+            for address, match in matches.items()
+        }

@@ -14,7 +14,6 @@ from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 
@@ -38,6 +37,8 @@ from tasks.posting.hits import is_open
 from tasks.work import leases
 
 View = Callable[..., HttpResponseBase]
+# What Django's never_cache says by several headers that it puts together anew each time.
+NEVER_CACHED = "max-age=0, no-cache, no-store, must-revalidate, private"
 # Why the fields of a form cannot be had.
 UNREAD = (SuspiciousOperation, MultiPartParserError, UnreadablePostError)
 # What a HIT has been paid or rejected for once, it is never paid for again.
@@ -50,9 +51,11 @@ def frameable(view: View) -> View:
     @wraps(view)
     def answer(request: HttpRequest, *given: Any, **named: Any) -> HttpResponseBase:
         framed = _framed(view, settings.SOCKET_URL, tuple(settings.SUBMIT_ORIGINS))
-        return framed(request, *given, **named)
+        response = framed(request, *given, **named)
+        response.headers["Cache-Control"] = NEVER_CACHED
+        return response
 
-    return csrf_exempt(never_cache(answer))
+    return csrf_exempt(answer)
 
 
 @cache
