@@ -323,6 +323,11 @@ def instance_of(model: type[M], names: Iterable[str], row: Iterable[Any]) -> M:
     return made
 
 
+def relate(row: Model, **others: Model) -> None:
+    """Tell an instance which instances its foreign keys lead to, which nobody checks."""
+    row._state.fields_cache.update(others)
+
+
 def fields_of(model: Any, before: str = "") -> list[str]:
     """Return the names for `values_list` of all columns of a model, reached through `before`."""
     return [before + field.attname for field in model._meta.concrete_fields]

@@ -1,6 +1,5 @@
 """Who enters a HIT's page: the frame's address is proven before anything is believed."""
 
-import hashlib
 import hmac
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -99,7 +98,7 @@ def _proven(query: QueryDict, now: datetime) -> datetime:
     claims = "\n".join(query.get(name, "") for name in names)
     keys = settings.MTURK_KEYS_FILE
     secret = _secret(keys, keys.stat().st_mtime_ns if keys.exists() else 0)
-    expected = hmac.new(secret.encode(), claims.encode(), hashlib.sha256).hexdigest()
+    expected = hmac.digest(secret.encode(), claims.encode(), "sha256").hex()
     given = query.get("entrySignature", "")
     if not query.get("workerId") or not hmac.compare_digest(expected.encode(), given.encode()):
         raise _changed()

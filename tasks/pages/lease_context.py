@@ -8,7 +8,7 @@ from typing import Any
 from collector.models import Collection, CollectionText, Stage
 from collector.protocols.creation import StoredParameters, parameters_text
 from common.committed_cache import kept_once_committed
-from common.prepared_sql import JoinedQuery, Table
+from common.prepared_sql import JoinedQuery, Table, relate
 from tasks.crowd import marketplace
 from tasks.models import Lease, LeaseState, Posting, Session, Unit, Worker
 from tasks.pages.entry import Entry
@@ -150,16 +150,18 @@ def _context(row: list[Any] | None) -> LeaseContext | None:
 
 def _joined(rows: list[Any], parameters: str) -> Lease:
     lease, worker, unit, session, posting, stage, collection = rows
-    lease.worker, lease.unit, lease.session = worker, unit, session
-    session.posting = posting
-    unit.stage = posting.stage = with_parameters(stage, collection, parameters)
+    with_parameters(stage, collection, parameters)
+    relate(lease, worker=worker, unit=unit, session=session)
+    relate(session, posting=posting)
+    relate(unit, stage=stage)
+    relate(posting, stage=stage)
     return lease  # type: ignore[no-any-return]
 
 
 def with_parameters(stage: Stage, collection: Collection, parameters: str) -> Stage:
     """Return the stage with its collection, whose parameters are given as JSON text."""
     collection.parameters = _parsed(parameters)
-    stage.collection = collection
+    relate(stage, collection=collection)
     return stage
 
 
