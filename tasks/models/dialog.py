@@ -107,22 +107,15 @@ class Dialog(models.Model):
     is whether its turns have become questions and answers, and its money has been booked.
     """
 
-    # The stage is the topic's and the people are the tickets': rows that are looked for already.
-    stage = models.ForeignKey(
-        "collector.Stage", models.CASCADE, related_name="dialogs", db_constraint=False
-    )
+    stage = models.ForeignKey("collector.Stage", models.CASCADE, related_name="dialogs")
     # Looked up by `dialog_ordinal_once`, which begins with it.
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="dialogs", db_index=False)
     ordinal = models.PositiveSmallIntegerField()
     student_ticket = models.ForeignKey(Ticket, models.PROTECT, related_name="as_student")
     teacher_ticket = models.ForeignKey(Ticket, models.PROTECT, related_name="as_teacher")
     # Nobody looks up dialogs by people: it is their tickets that lead to them.
-    student = models.ForeignKey(
-        Worker, models.PROTECT, related_name="+", db_index=False, db_constraint=False
-    )
-    teacher = models.ForeignKey(
-        Worker, models.PROTECT, related_name="+", db_index=False, db_constraint=False
-    )
+    student = models.ForeignKey(Worker, models.PROTECT, related_name="+", db_index=False)
+    teacher = models.ForeignKey(Worker, models.PROTECT, related_name="+", db_index=False)
     state = models.CharField(
         max_length=20, choices=DialogState.choices, default=DialogState.CHECKING
     )
