@@ -147,22 +147,24 @@ class PagesHandler(ASGIHandler):
     async def _made(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
         """Return the response, or one that says that the database has stopped.
 
-        What was asked of the database is done when it goes on, but nobody waits for it.
+        What was asked of the database is done when it goes on, but nobody waits for it. The other
+        page keeps what a form has sent, unless that is long.
         """
         threads = self._threads_aside if scope["path"] == self.aside else self._threads
+        # Whoever reads a form closes the body.
+        sent = body.getvalue() if isinstance(body, io.BytesIO) else b""
         loop = asyncio.get_running_loop()
         page: asyncio.Future[HttpResponseBase] = loop.create_future()
         job = threads.submit(self._make, page, scope, body)
         while not (await asyncio.wait((page,), timeout=PATIENCE_SECONDS))[0]:
             are_lost = self._threads_aside.submit(self._databases.are_lost)
-            # Meanwhile the page may have been made; then what was sent is at hand no more.
-            if await asyncio.wrap_future(are_lost) and not body.closed:
-                sent = _copy(body)
+            # Meanwhile the page may have been made.
+            if await asyncio.wrap_future(are_lost) and not job.done():
                 page.cancel()
                 if job.cancel():
                     self._drop(body)
                 return await asyncio.wrap_future(
-                    self._threads_aside.submit(self._excuse, scope, sent)
+                    self._threads_aside.submit(self._excuse, scope, io.BytesIO(sent))
                 )
         return page.result()
 
@@ -255,11 +257,6 @@ class _Databases:
             log.error("Pages wait for a database: %r", error)
             return outages.missing(error) is not None
         return False
-
-
-def _copy(body: IO[bytes]) -> IO[bytes]:
-    """Return what a form has sent, for the page that answers in place of another; long ones not."""
-    return io.BytesIO(body.getvalue() if isinstance(body, io.BytesIO) and not body.closed else b"")
 
 
 async def _from_threads(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
