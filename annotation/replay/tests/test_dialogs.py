@@ -57,7 +57,8 @@ def collection() -> Collection:
     Worker.objects.filter(pk=reported.student_id).update(synthetic=True)
     settle(moves.end(reported.pk, Role.STUDENT, Ending.REPORTED, END), END)
 
-    presence.seen(Ticket.objects.filter(worker=reported.student).values_list("pk", flat=True), END)
+    waiting = Ticket.objects.filter(worker=reported.student)
+    presence.seen([ticket.pk for ticket in waiting], END)
     ended = begin(make_waiting(stage, "AJON", "teacher", now=END), END)
     talk(ended, 2, END)
     settle(moves.end(ended.pk, Role.STUDENT, Ending.ENDED, END), END)
