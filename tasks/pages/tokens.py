@@ -1,11 +1,7 @@
 """Tokens that stand for a worker's stay: carried in the page and in headers, never in a cookie."""
 
-import hmac
 from datetime import datetime, timedelta
-from functools import cache
-from hashlib import sha256
 
-from django.conf import settings
 from django.core import signing
 from django.db.models import Q
 from django.http import HttpRequest
@@ -20,24 +16,9 @@ LONGEST_STAY = timedelta(days=7)
 GONE = "This page is no longer valid. Reload it from the marketplace; what you wrote is kept."
 
 
-class Signer(signing.TimestampSigner):
-    """Django's, which makes a key of the secret and the salt for every signature: here once."""
-
-    def __init__(self, secret: str, salt: str) -> None:
-        super().__init__(key=secret, salt=salt)
-        self._made = sha256(f"{salt}signer{secret}".encode()).digest()
-
-    def signature(self, value: str | bytes, key: str | bytes | None = None) -> str:
-        """Return what Django's would be."""
-        if not isinstance(value, str) or key not in (None, self.key):
-            return super().signature(value, key)
-        made = hmac.digest(self._made, value.encode(), self.algorithm)
-        return signing.b64_encode(made).decode()
-
-
 def lease_token(lease: Lease) -> str:
     """Return the token a page carries for its lease."""
-    return _signer(settings.SECRET_KEY).sign_object([lease.pk, lease.worker_id])
+    return signing.dumps([lease.pk, lease.worker_id], salt=LEASE_SALT, compress=False)
 
 
 def session_token(session: Session) -> str:
@@ -64,8 +45,7 @@ def bearers_lease(request: HttpRequest) -> Lease:
     try:
         if scheme != "Bearer":
             raise signing.BadSignature
-        signer = _signer(settings.SECRET_KEY)
-        pk, worker_id = signer.unsign_object(token, max_age=LONGEST_STAY)
+        pk, worker_id = signing.loads(token, salt=LEASE_SALT, max_age=LONGEST_STAY)
     except (signing.BadSignature, ValueError, TypeError):
         raise AuthenticationFailed(GONE) from None
     lease = held_lease(pk, worker_id)
@@ -73,8 +53,3 @@ def bearers_lease(request: HttpRequest) -> Lease:
     if lease is None or not lease.session.submit_url:
         raise AuthenticationFailed(GONE)
     return lease
-
-
-@cache
-def _signer(secret: str) -> Signer:
-    return Signer(secret, LEASE_SALT)
