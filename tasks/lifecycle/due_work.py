@@ -102,6 +102,11 @@ def _pause(collection: Collection, now: datetime) -> timedelta:
     leases = Lease.objects.filter(unit__stage__collection=collection, state=LeaseState.LIVE)
     if leases.exists():
         return WHILE_AT_WORK
+    # What the marketplace refuses to put up for want of something, it may have in a moment.
+    refused = Posting.objects.filter(stage__collection=collection, state=PostingState.PUBLISHING)
+    planned = refused.order_by("-created_at").values_list("created_at", flat=True).first()
+    if planned is not None:
+        return _rarer(now - planned, WHILE_COLLECTING)
     if collection.state == CollectionState.COLLECTING:
         came = Session.objects.filter(posting__stage__collection=collection).order_by("-pk")
         latest = came.values_list("started_at", flat=True).first()

@@ -137,6 +137,16 @@ def test_a_collection_is_left_alone_as_long_as_what_is_open_can_wait(collection)
     assert pause(collection) == due_work.WHILE_AT_REST
 
 
+def test_hits_that_were_refused_are_asked_for_soon_and_ever_more_seldom(collection):
+    planned = Posting.objects.filter(pk=make_posting(stage_of(collection, "question")).pk)
+    planned.update(state=PostingState.PUBLISHING, created_at=timezone.now())
+    assert pause(collection) == due_work.SHORTEST
+    planned.update(created_at=timezone.now() - timedelta(seconds=40))
+    assert due_work.SHORTEST < pause(collection) < due_work.WHILE_COLLECTING
+    planned.update(created_at=timezone.now() - timedelta(days=1))
+    assert pause(collection) == due_work.WHILE_COLLECTING
+
+
 def test_asking_what_is_due_costs_one_query_however_many_are_finished(collection):
     for number in range(5):
         make_collection(collection.corpus, slug=f"old-{number}")
