@@ -21,6 +21,8 @@ MOST_FAILURES = 200
 MOST_HITS, MOST_IDLE = 6, 8
 THREADS_EACH = 3
 INSPECT_SECONDS = 1.0
+# So long does everybody have to finish once all is over.
+LAST_SECONDS = 90.0
 over = threading.Event()
 
 
@@ -147,18 +149,22 @@ def main(
     signal.signal(signal.SIGTERM, lambda *_: over.set())
     taken: list[tuple[str, str]] = []
     kept = Pace(**(pace or {}))
-    threads = [threading.Thread(target=inspect, args=(slug,)) for slug in qualifying]
+    # Whose partner has gone with another crowd waits for longer than anybody waits for this one.
+    threads = [threading.Thread(target=inspect, args=(slug,), daemon=True) for slug in qualifying]
     for slug in [*qualifying, *others]:
         threads += [
-            threading.Thread(target=people, args=(slug, f"{seed}.{number}", taken, kept))
+            threading.Thread(
+                target=people, args=(slug, f"{seed}.{number}", taken, kept), daemon=True
+            )
             for number in range(kept.people)
         ]
     for thread in threads:
         thread.start()
     while not over.is_set():
         time.sleep(0.2)
+    until = time.monotonic() + LAST_SECONDS
     for thread in threads:
-        thread.join(timeout=90)
+        thread.join(timeout=max(0.0, until - time.monotonic()))
     print(json.dumps(taken), flush=True)
 
 
