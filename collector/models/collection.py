@@ -29,7 +29,8 @@ class Collection(models.Model):
     paid; together they never exceed `budget_cents` nor `maximum_cents`: what it was said to cost at
     most, for the seeds and parameters that `maximum_for` names; None before it was published.
     `maintained_until` is until when one job has the collection to itself, `look_at` when the jobs
-    look at it next (see tasks.lifecycle.due_work), `archived_at` since when it is out of the lists.
+    look at it next (see tasks.lifecycle.due_work), `archived_at` since when it is out of the lists,
+    `form_key` which form made it, so that sent again it makes no other.
     """
 
     slug = NameField("short name", unique=True, max_length=80)
@@ -55,6 +56,7 @@ class Collection(models.Model):
     archived_at = models.DateTimeField(null=True, blank=True)
     maintained_until = models.DateTimeField(null=True, blank=True)
     look_at = models.DateTimeField(null=True, blank=True, db_index=True)
+    form_key = models.CharField(max_length=64, blank=True)
 
     class Meta:
         ordering = ["-created_at"]
@@ -76,6 +78,9 @@ class Collection(models.Model):
                 condition=Q(maximum_cents__isnull=True)
                 | Q(maximum_cents__gte=F("reserved_cents") + F("spent_cents")),
                 name="collection_stays_within_its_maximum",
+            ),
+            models.UniqueConstraint(
+                fields=["form_key"], condition=~Q(form_key=""), name="collection_once_a_form"
             ),
         ]
 

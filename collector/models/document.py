@@ -69,7 +69,8 @@ class DocumentUpload(models.Model):
     be called is in `slug`, `name`, `language`, `licence`, `licence_url`. `step`, `done` and `total`
     say how far the reading is; `outcome` has lists of ids and of sentences: added, changed,
     left_out, notes, and the number unchanged. `claim` is the secret of the job that has it,
-    `seen_at` when that last gave a sign.
+    `seen_at` when that last gave a sign. `form_key` is of the form that sent them:
+    the same is sent again only where nothing was imported.
     """
 
     GOING_ON = (UploadState.WAITING, UploadState.RUNNING)
@@ -91,6 +92,7 @@ class DocumentUpload(models.Model):
     message = models.TextField(blank=True)
     outcome = models.JSONField(default=dict, blank=True)
     by = models.CharField(max_length=150)
+    form_key = models.CharField(max_length=64, blank=True)
     claim = models.CharField(max_length=32, blank=True)
     asked_at = models.DateTimeField()
     seen_at = models.DateTimeField(null=True, blank=True)
@@ -106,6 +108,11 @@ class DocumentUpload(models.Model):
                 fields=["slug"],
                 condition=Q(state__in=["waiting", "running"]),
                 name="upload_one_at_a_time",
+            ),
+            models.UniqueConstraint(
+                fields=["form_key"],
+                condition=~Q(form_key="") & ~Q(state="failed"),
+                name="upload_once_a_form",
             ),
         ]
 

@@ -36,14 +36,15 @@ def create_collection(
     requester_name: str,
     requester_contact: str,
     ethics_number: str = "",
+    form_key: str = "",
 ) -> Collection:
     """Return a new collection in state draft, with its stages and the first version of its texts.
 
     Without a seed, one that nobody can guess is chosen where answers are to be withheld: whoever
-    knew it could draw the same pairs. Elsewhere it is 0.
+    knew it could draw the same pairs. Elsewhere it is 0. form_key: of the form that makes it.
 
-    Raises ActionError for a taken slug and for what no column can hold, ProtocolError for wrong
-    parameters or missing texts.
+    Raises ActionError for a taken slug, for a form that has made one before, and for what no column
+    can hold, ProtocolError for wrong parameters or missing texts.
     """
     parameters = protocol.parameters(overrides)
     texts = {name: protocol.text(name) for name in ("consent", *parameters.stages())}
@@ -60,6 +61,7 @@ def create_collection(
         requester_contact=requester_contact,
         ethics_number=ethics_number,
         created_at=now,
+        form_key=form_key,
     )
     try:
         _write(storable(collection), parameters, texts)

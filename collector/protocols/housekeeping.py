@@ -79,11 +79,13 @@ def unarchive(collection: Collection) -> None:
     Collection.objects.filter(pk=collection.pk).update(archived_at=None)
 
 
-def duplicate(collection: Collection, slug: str, title: str, now: datetime) -> Collection:
+def duplicate(
+    collection: Collection, slug: str, title: str, now: datetime, form_key: str = ""
+) -> Collection:
     """Return a draft with the same parameters, texts and random seed, and nothing else.
 
-    The same seeds can be chosen again; its budget is as large. Raises ActionError for a
-    short name that is none or is taken.
+    The same seeds can be chosen again; its budget is as large. form_key: of the form that makes it.
+    Raises ActionError for a short name that is none or is taken.
     """
     slug = slug.strip()
     try:
@@ -100,7 +102,11 @@ def duplicate(collection: Collection, slug: str, title: str, now: datetime) -> C
     try:
         with transaction.atomic():
             made = Collection.objects.create(
-                slug=slug, title=title.strip()[:200] or slug, created_at=now, **copied
+                slug=slug,
+                title=title.strip()[:200] or slug,
+                created_at=now,
+                form_key=form_key,
+                **copied,
             )
             _copy_parts(collection, made, now)
     except IntegrityError:

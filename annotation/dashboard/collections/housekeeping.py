@@ -10,8 +10,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
+from annotation.dashboard.sent_form import form_key, made_before, new_once
 from annotation.reports.finishing import finishing_report
-from collector.models import CollectionState
+from collector.models import Collection, CollectionState
 from collector.protocols import housekeeping
 from collector.protocols.housekeeping import AT_REST
 from common.actions import ActionError
@@ -31,6 +32,7 @@ def housekeeping_page(request: HttpRequest, context: CollectionContext) -> HttpR
         can_archive=row.state in AT_REST,
         copy_slug=f"{row.slug[:75]}-copy",
         copy_title=f"{row.title} (copy)"[:200],
+        once=new_once(),
     )
 
 
@@ -38,12 +40,15 @@ def housekeeping_page(request: HttpRequest, context: CollectionContext) -> HttpR
 @require_POST
 def duplicate(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Make a draft like this collection and show it."""
-    given = request.POST
+    given, key = request.POST, form_key(request)
     try:
         made = housekeeping.duplicate(
-            context.collection, given.get("slug", ""), given.get("title", ""), timezone.now()
+            context.collection, given.get("slug", ""), given.get("title", ""), timezone.now(), key
         )
     except ActionError as error:
+        before = made_before(Collection.objects.all(), key)
+        if before:
+            return redirect("seeds", slug=before.slug)
         messages.error(request, error.on_page)
         return redirect(context.url("keep"))
     messages.success(request, "Copied: the same parameters and texts. Choose its seeds next.")

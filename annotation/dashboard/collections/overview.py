@@ -18,6 +18,7 @@ from annotation.dashboard.collections.summaries import summaries_of
 from annotation.dashboard.collections.todo import next_step, todo_of
 from annotation.dashboard.money.spending import spending_of
 from annotation.dashboard.people.worker_names import people_of
+from annotation.dashboard.sent_form import form_key, made_before
 from annotation.decisions.verdicts import verdict_counts
 from annotation.models import Release
 from annotation.reports.attention import attention_to
@@ -53,8 +54,11 @@ def collections(request: HttpRequest) -> HttpResponse:
 def new_collection(request: HttpRequest) -> HttpResponse:
     """Create a collection; what is wrong is said at its field, and nothing typed is lost."""
     form = CollectionForm(request.POST or None, initial={"corpus": request.GET.get("corpus", "")})
-    if request.method == "POST" and form.is_valid():
-        made = _create(form)
+    if request.method == "POST":
+        key = form_key(request)
+        made = _create(form, key) if form.is_valid() else None
+        # Sent again, its name is taken by what it made.
+        made = made or made_before(Collection.objects.all(), key)
         if made:
             return redirect("seeds", slug=made.slug)
     status = 400 if form.errors else 200
@@ -62,7 +66,7 @@ def new_collection(request: HttpRequest) -> HttpResponse:
     return render(request, "dashboard/collections/new.html", context, status=status)
 
 
-def _create(form: CollectionForm) -> Collection | None:
+def _create(form: CollectionForm, key: str) -> Collection | None:
     """Return the new collection, or None with the reason at the field it is about."""
     given = form.cleaned_data
     try:
@@ -78,6 +82,7 @@ def _create(form: CollectionForm) -> Collection | None:
             requester_name=given["requester_name"],
             requester_contact=given["requester_contact"],
             ethics_number=given["ethics_number"],
+            form_key=key,
         )
     except ActionError as error:
         form.add_error("slug", error.on_page)

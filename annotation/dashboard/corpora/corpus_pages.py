@@ -12,9 +12,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.dashboard.access import name_of, requester_required
 from annotation.dashboard.corpora.upload_form import UploadForm, takes_documents
+from annotation.dashboard.sent_form import form_key, made_before
 from collector.ingest.documents.uploads import UNDER_WAY, upload_documents
 from collector.ingest.licences import ADDRESSES, CLOSED
-from collector.models import Article, Corpus, DocumentUpload
+from collector.models import Article, Corpus, DocumentUpload, UploadState
 from common.actions import ActionError
 
 DOCUMENTS_PER_PAGE = 50
@@ -41,22 +42,28 @@ def upload(request: HttpRequest, slug: str = "") -> HttpResponse:
     if request.method == "POST":
         files = {name: request.FILES.getlist(name) for name in ("documents", "folder")}
         form = UploadForm(request.POST, files, into=into)  # type: ignore[arg-type]
-    if request.method == "POST" and form.is_valid():
-        sent = form.cleaned_data["sent"]
-        paths = request.POST.getlist("path")
-        if len(paths) != len(sent):
-            paths = [file.name or "" for file in sent]
-        try:
-            made = upload_documents(
-                form.options(), zip(paths, sent, strict=True), name_of(request), timezone.now()
-            )
-        except ActionError as error:
-            form.add_error("documents", error.on_page)
-        else:
+        made = _uploaded(request, form)
+        if made:
             return redirect("corpus", slug=made.slug)
     status = 400 if form.errors else 200
     shown = {"form": form, "into": into, "licences": [*ADDRESSES, CLOSED]}
     return render(request, "dashboard/corpora/upload.html", shown, status=status)
+
+
+def _uploaded(request: HttpRequest, form: UploadForm) -> DocumentUpload | None:
+    """Return the upload that the form makes, or made when it was sent before; None if it cannot."""
+    key = form_key(request)
+    if form.is_valid():
+        sent = form.cleaned_data["sent"]
+        paths = request.POST.getlist("path")
+        if len(paths) != len(sent):
+            paths = [file.name or "" for file in sent]
+        named = zip(paths, sent, strict=True)
+        try:
+            return upload_documents(form.options(), named, name_of(request), timezone.now(), key)
+        except ActionError as error:
+            form.add_error("documents", error.on_page)
+    return made_before(DocumentUpload.objects.exclude(state=UploadState.FAILED), key)
 
 
 @requester_required

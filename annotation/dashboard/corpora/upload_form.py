@@ -7,6 +7,7 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.text import slugify
 
+from annotation.dashboard.sent_form import OnceField
 from collector.ingest.documents.files import FORMATS, MOST_FILES
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import ADDRESSES, CLOSED
@@ -76,6 +77,7 @@ class UploadForm(forms.Form):
     licence_url = forms.URLField(
         label="Address of the licence", max_length=500, required=False, assume_scheme="https"
     )
+    once = OnceField()
 
     def __init__(self, *args: Any, into: Corpus | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -49,6 +49,12 @@ def plain(page: str) -> str:
     return re.sub(r"</?abbr[^>]*>", "", page)
 
 
+def once_in(page: str) -> str:
+    """Return what names the page's form."""
+    (found,) = re.findall(r'<input type="hidden" name="once" value="(\w+)"', page)
+    return str(found)
+
+
 def make_browser(**kwargs: Any) -> Client:
     """Return a browser on localhost."""
     return Client(HTTP_HOST="localhost", **kwargs)

@@ -13,13 +13,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.dashboard.collections import creation_form
+from annotation.dashboard.collections import creation_form, overview
 from annotation.dashboard.collections.creation_form import protocol_choices
 from annotation.dashboard.tests.making import (
     make_attempt,
     make_full,
     make_lease,
     make_submission,
+    once_in,
     plain,
 )
 from collector.models import Collection
@@ -82,6 +83,37 @@ def test_a_new_collection_is_made_and_leads_to_its_seeds(rita: Client) -> None:
     made = Collection.objects.get()
     assert (made.budget_cents, made.random_seed, made.ethics_number) == (25050, 3, "ETH-7")
     assert made.stages.count() == 5
+
+
+def test_a_form_sent_again_leads_to_the_collection_that_it_made(rita: Client) -> None:
+    make_corpus()
+    once = once_in(rita.get("/collections/new/").content.decode())
+    first = rita.post("/collections/new/", {**FORM, "once": once})
+    again = rita.post("/collections/new/", {**FORM, "once": once})
+    assert (again.status_code, again["Location"]) == (302, first["Location"])
+    # Whoever goes back and types something else wants something else.
+    other = {**FORM, "once": once, "title": "Island answers"}
+    assert rita.post("/collections/new/", other)["Location"] == "/collections/island-answers/seeds/"
+    changed = rita.post("/collections/new/", {**FORM, "once": once, "budget": "9"})
+    assert "There is already a collection" in changed.content.decode()
+    assert Collection.objects.count() == 2
+
+
+def test_of_a_form_sent_twice_at_once_one_makes_the_collection(
+    rita: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_corpus()
+    sent = {**FORM, "once": "a"}
+    create, replies = overview.create_collection, []
+
+    def another_is_first(*args: Any, **kwargs: Any) -> Collection:
+        monkeypatch.setattr(overview, "create_collection", create)
+        replies.append(rita.post("/collections/new/", sent))
+        return create(*args, **kwargs)
+
+    monkeypatch.setattr(overview, "create_collection", another_is_first)
+    replies.append(rita.post("/collections/new/", sent))
+    assert {one["Location"] for one in replies} == {"/collections/island-questions/seeds/"}
 
 
 def test_the_form_says_what_workers_will_do_and_for_how_much(rita: Client) -> None:

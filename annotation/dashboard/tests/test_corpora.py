@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotation.dashboard.questions.highlights import pieces
 from annotation.dashboard.questions.passages import Passage
+from annotation.dashboard.tests.making import once_in
 from annotation.jobs import has_due_work, read_documents
 from annotation.tests.making import make_collection
 from collector.ingest.documents import uploads
@@ -144,6 +145,31 @@ def test_one_upload_at_a_time_is_read_into_a_corpus(rita: Client, home: Path) ->
     page = send(rita, documents=[sent("b.txt", prose(4))]).content.decode()
     assert "Files for the-handbook are being read already" in page
     assert len(list((home / "uploads").iterdir())) == 1
+
+
+def test_an_upload_sent_again_leads_to_what_was_sent(rita: Client, home: Path) -> None:
+    once = once_in(rita.get(NEW).content.decode())
+
+    def send_it(page: str = NEW) -> Any:
+        return send(rita, page, documents=[sent("a.txt", prose(4))], once=once)
+
+    pages = [send_it()]
+    pages.append(send_it())
+    read_all()
+    pages.append(send_it())
+    assert {page.redirect_chain[-1][0] for page in pages} == {"/corpora/the-handbook/"}
+    assert (DocumentUpload.objects.count(), list((home / "uploads").iterdir())) == (1, [])
+    add = "/corpora/the-handbook/add/"
+    once = once_in(rita.get(add).content.decode())
+    assert {send_it(add).redirect_chain[-1][0] for _ in range(2)} == {"/corpora/the-handbook/"}
+    assert DocumentUpload.objects.count() == 2
+
+
+def test_what_was_not_imported_can_be_sent_again(rita: Client) -> None:
+    for _ in range(2):
+        send(rita, documents=[sent("a.pdf", "no")], once="a")
+        read_all()
+    assert DocumentUpload.objects.filter(state=UploadState.FAILED).count() == 2
 
 
 def test_when_nothing_can_be_read_the_page_says_why(rita: Client) -> None:

@@ -36,11 +36,16 @@ UNDER_WAY: tuple[str, ...] = (UploadState.WAITING, UploadState.RUNNING)
 
 
 def upload_documents(
-    options: CorpusOptions, files: Iterable[tuple[str, UploadedFile]], by: str, now: datetime
+    options: CorpusOptions,
+    files: Iterable[tuple[str, UploadedFile]],
+    by: str,
+    now: datetime,
+    form_key: str = "",
 ) -> DocumentUpload:
     """Keep files, each with its path in the sender's folder, until a job reads them.
 
-    Raises ActionError where files for that corpus are being read already.
+    form_key: of the form that sent them. Raises ActionError where files for that corpus are being
+    read already, and where this form has sent them before.
     """
     folder = Path(settings.HOME) / "uploads" / secrets.token_hex(16)
     folder.mkdir(mode=FOLDER_MODE, parents=True)
@@ -60,6 +65,7 @@ def upload_documents(
                 folder=str(folder),
                 n_files=n_files,
                 by=by,
+                form_key=form_key,
                 asked_at=now,
             )
     except IntegrityError:
