@@ -196,6 +196,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # However long an outage, whoever waits for its end is there.
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_CONSUMER = "collector.serving.lone_consumer:LoneConsumer"
 # How often the jobs ask what is due: one query, however many collections there are.
 POLL_SECONDS = 2.0
 # Somebody waits for a partner, or for one who may have left; a queue of their own lets a worker

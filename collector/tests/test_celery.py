@@ -11,6 +11,8 @@ from celery.exceptions import CPendingDeprecationWarning
 
 from collector.celery import app
 
+QUEUE = "redis://127.0.0.1:6399/7"
+
 
 def test_a_worker_says_nothing_of_jobs_that_an_outage_makes_run_twice() -> None:
     with warnings.catch_warnings(record=True) as said:
@@ -22,13 +24,35 @@ def test_a_worker_says_nothing_of_jobs_that_an_outage_makes_run_twice() -> None:
 
 
 def test_whoever_sends_a_job_sends_it_by_the_broker_of_the_settings() -> None:
-    # A process of its own: in this one the app may be there for another reason.
-    script = (
+    told = _told_alone(
         "import django; django.setup(); from tasks.jobs import look_after_dialogs as job; "
         "import annotation.jobs; print(job.app.main, job.app.conf.broker_url)"
     )
-    environment = {**os.environ, "CELERY_BROKER_URL": "redis://127.0.0.1:6399/7"}
+    assert told == ["collector", QUEUE]
+
+
+def test_a_worker_waits_for_no_other_worker() -> None:
+    told = _told_alone(
+        "from collector.celery import app; worker = app.WorkController(pool='solo'); "
+        "print(*(type(step).__name__ for step in worker.consumer.steps))"
+    )
+    assert "Tasks" in told
+    assert not {"Mingle", "Gossip", "Heart"} & set(told)
+
+
+def test_a_worker_starts_without_the_pages() -> None:
+    told = _told_alone(
+        "import sys; from collector.celery import app; app.loader.import_default_modules(); "
+        "print(*sys.modules)"
+    )
+    assert "annotation.jobs" in told
+    assert [name for name in told if name.startswith("annotation.dashboard")] == []
+
+
+def _told_alone(script: str) -> list[str]:
+    """Return the words that a process of its own prints: in this one the app is there already."""
+    environment = {**os.environ, "CELERY_BROKER_URL": QUEUE}
     environment["DJANGO_SETTINGS_MODULE"] = "collector.settings"
     run = [sys.executable, "-c", script]
     told = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
-    assert told.stdout.split() == ["collector", "redis://127.0.0.1:6399/7"]
+    return told.stdout.split()
