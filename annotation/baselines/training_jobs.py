@@ -70,7 +70,7 @@ def train_baseline(run_id: int) -> bool:
     if not is_installed():
         return False
     waiting = BaselineRun.objects.select_related("release__collection").filter(pk=run_id).first()
-    if waiting is None or not Path(waiting.release.folder).is_dir():
+    if waiting is None or not waiting.release.place.is_dir():
         return False
     if not _ONE_HERE.acquire(blocking=False):
         return False
@@ -165,7 +165,7 @@ def _train(run: BaselineRun) -> bool:
 def _work(run: BaselineRun) -> dict[str, object]:
     """Return what the process is told; raises ReaderError where the release lacks a file."""
     about = named(get_protocol(run.release.collection.protocol), run.name)
-    released = Path(run.release.folder)
+    released = run.release.place
     return {
         "protocol": run.release.collection.protocol,
         "name": run.name,

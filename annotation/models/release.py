@@ -1,11 +1,18 @@
 """A frozen export of a collection, the wish for one, and what is found for it beforehand."""
 
+from pathlib import Path
+
 from django.db import models
 from django.db.models import Q
 
+from collector import kept_folders
+
 
 class Release(models.Model):
-    """`manifest` maps each file's name to its SHA-256 and size; an issued one never changes."""
+    """`manifest` maps each file's name to its SHA-256 and size; an issued one never changes.
+
+    `folder` is named as in collector.kept_folders, `place` where it is.
+    """
 
     collection = models.ForeignKey("collector.Collection", models.PROTECT, related_name="releases")
     number = models.PositiveIntegerField()
@@ -25,6 +32,11 @@ class Release(models.Model):
 
     def __str__(self) -> str:
         return f"{self.collection} release {self.number}"
+
+    @property
+    def place(self) -> Path:
+        """Return the path of its folder."""
+        return kept_folders.found(self.folder)
 
 
 class About(models.TextChoices):

@@ -17,6 +17,7 @@ from annotation.release.facts import Dates, dates_of
 from annotation.release.records import main_stages
 from annotation.release.release_files import Watcher, write
 from annotation.replay.write_log import check_loggable, keep_log
+from collector import kept_folders
 from collector.models import Collection
 from collector.retrieval.file_format import RetrievalError
 from common.actions import ActionError
@@ -153,14 +154,14 @@ def _record(
         Collection.objects.select_for_update().get(pk=collection.pk)
         last = Release.objects.filter(collection=collection).order_by("-number").first()
         if last is not None and last.manifest == manifest:
-            if not Path(last.folder).exists():
-                Release.objects.filter(pk=last.pk).update(folder=str(target))
-                last.folder = str(target)
+            if not last.place.exists():
+                last.folder = kept_folders.named(target)
+                last.save(update_fields=["folder"])
             return last, False
         made = Release.objects.create(
             collection=collection,
             number=last.number + 1 if last else 1,
-            folder=str(target),
+            folder=kept_folders.named(target),
             manifest=manifest,
             counts=counts,
             supersedes=last,

@@ -65,12 +65,12 @@ class UploadState(models.TextChoices):
 class DocumentUpload(models.Model):
     """Files that a requester has sent, to be read into a corpus by a job, and what came of it.
 
-    The files lie in `folder` until they are read. `corpus` is null until it is made; what it is to
-    be called is in `slug`, `name`, `language`, `licence`, `licence_url`. `step`, `done` and `total`
-    say how far the reading is; `outcome` has lists of ids and of sentences: added, changed,
-    left_out, notes, and the number unchanged. `claim` is the secret of the job that has it,
-    `seen_at` when that last gave a sign. `form_key` is of the form that sent them:
-    the same is sent again only where nothing was imported.
+    The files lie in `folder`, named as in collector.kept_folders, until they are read. `corpus` is
+    null until it is made; what it is to be called is in `slug`, `name`, `language`, `licence`,
+    `licence_url`. `step`, `done` and `total` say how far the reading is; `outcome` has lists of ids
+    and of sentences: added, changed, left_out, notes, and the number unchanged. `claim` is the
+    secret of the job that has it, `seen_at` when that last gave a sign. `form_key` is of the form
+    that sent them: the same is sent again only where nothing was imported.
     """
 
     GOING_ON = (UploadState.WAITING, UploadState.RUNNING)

@@ -138,7 +138,7 @@ def release(request: HttpRequest, context: CollectionContext, number: int) -> Ht
         has_card=_path(row, CARD) is not None,
         has_baselines=bool(trained_baselines(context)),
         example=_example(row),
-        private=private if (private := beside_release(Path(row.folder))).is_dir() else None,
+        private=private if (private := beside_release(row.place)).is_dir() else None,
     )
 
 
@@ -169,7 +169,7 @@ def release_zip(
     if not names:
         raise Http404
     top = f"{context.collection.slug}-{row.number}"
-    pieces = zipped(Path(row.folder).resolve(), names, top)
+    pieces = zipped(row.place.resolve(), names, top)
     headers = {"Content-Disposition": content_disposition_header(True, f"{top}.zip") or ""}
     return StreamingHttpResponse(_in_turn(pieces), content_type="application/zip", headers=headers)
 
@@ -191,7 +191,7 @@ def release_changes(request: HttpRequest, context: CollectionContext, number: in
         raise Http404
     shown: dict[str, Any] = {"release": row, "since": since, "others": others}
     try:
-        found = compare(Path(since.folder), Path(row.folder))
+        found = compare(since.place, row.place)
     except ActionError as error:
         shown["problem"] = str(error)
     else:
@@ -268,7 +268,7 @@ def _example(row: Release) -> Example | None:
     folds = {re.split("[-_]", name)[0] for name in row.counts.get("questions") or {}}
     files = [name for name in row.manifest if name.endswith(".json") and _path(row, name)]
     official = [name for name in files if any(fold in name for fold in folds)]
-    return first_example(Path(row.folder), sorted(official, key=lambda name: "train" not in name))
+    return first_example(row.place, sorted(official, key=lambda name: "train" not in name))
 
 
 def _file(row: Release, name: str) -> ReleasedFile:
@@ -282,6 +282,6 @@ def _path(row: Release, name: str) -> Path | None:
     """Return the file's path; None for a name the release does not have, or one that is gone."""
     if name != SUMS and name not in row.manifest:
         return None
-    folder = Path(row.folder).resolve()
+    folder = row.place.resolve()
     path = (folder / name).resolve()
     return path if path.is_relative_to(folder) and path.is_file() else None

@@ -116,7 +116,7 @@ def test_a_baseline_is_begun_once_and_its_scores_are_shown(
     assert arguments[:2] == ("-m", "annotation.baselines")
     work = json.loads((Path(arguments[2]) / "work.json").read_text())
     assert (work["name"], work["recipe"]) == ("bidaf", "small")
-    assert work["train"] == [f"{release.folder}/train.json"]
+    assert work["train"] == [str(release.place / "train.json")]
     run.refresh_from_db()
     assert (run.state, len(run.checksum)) == (TrainingState.DONE, 64)
     assert "51.2" in page_of(rita)

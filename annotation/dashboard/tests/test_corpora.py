@@ -205,6 +205,17 @@ def test_an_upload_that_nobody_is_at_any_more_is_taken_up_again(rita: Client) ->
     assert DocumentUpload.objects.get().state == UploadState.DONE
 
 
+def test_an_upload_is_read_where_its_home_was_moved_to(
+    rita: Client, home: Path, settings: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    send(rita, documents=[sent("a.txt", prose(4))])
+    settings.HOME = tmp_path_factory.mktemp("other") / "home"
+    home.rename(settings.HOME)
+    read_all()
+    assert DocumentUpload.objects.get().state == UploadState.DONE
+    assert list((settings.HOME / "uploads").iterdir()) == []
+
+
 def test_what_is_not_there_is_not_found(rita: Client) -> None:
     for page in ("/corpora/none/", "/corpora/none/add/", "/corpora/none/documents/1/"):
         assert rita.get(page).status_code == 404

@@ -75,7 +75,7 @@ class Command(BaseCommand):
         slug = options["corpus"]
         return protocol.part(COMBINED).combine(
             corpus_named(slug) if slug else collection.corpus,
-            Path(release.folder),
+            release.place,
             sources,
             options["out"],
             options["seed"],

@@ -36,7 +36,7 @@ def compared(collection: Collection) -> Comparison:
     """Release what there is now, and compare it with the first release."""
     last = publish_release(collection, None, NOW)
     first = collection.releases.get(number=1)
-    return compare(Path(first.folder), last.folder)
+    return compare(first.place, last.folder)
 
 
 def told(found: Comparison) -> list[tuple[str, str, str, str, str]]:
@@ -152,7 +152,7 @@ def test_the_command_prints_tables_and_writes_a_line_a_change(
     gone = kept(collection, "test")
     Verdict.objects.filter(question=gone).update(outcome="dropped", reason="marked_bad")
     last = publish_release(collection, None, NOW).folder
-    first = collection.releases.get(number=1).folder
+    first = collection.releases.get(number=1).place
     lines = tmp_path / "changes.csv"
     call_command("compare_releases", first, str(last), "--csv", str(lines))
     assert "in the dataset before and not now" in capsys.readouterr().out
@@ -165,7 +165,7 @@ def test_the_command_prints_tables_and_writes_a_line_a_change(
 
 
 def test_what_is_no_release_is_refused(collection: Collection, tmp_path: Path) -> None:
-    first = Path(collection.releases.get(number=1).folder)
+    first = collection.releases.get(number=1).place
     with pytest.raises(ActionError, match="it holds no release"):
         compare(first, tmp_path)
     other = tmp_path / "other"

@@ -3,10 +3,12 @@
 import json
 import subprocess
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 
 from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.verdicts import decide_collection
@@ -22,6 +24,7 @@ from common.actions import ActionError
 from tasks.models import Answer, Lease, Question, Session, Submission, Worker
 
 pytestmark = pytest.mark.django_db
+shortening = import_module("annotation.migrations.0016_release_folders_from_their_base")
 FILES = {
     "ATTRIBUTION.csv",
     "LICENSE",
@@ -147,6 +150,38 @@ def test_a_changed_collection_gets_the_next_number_and_names_what_it_supersedes(
     assert second.folder == tmp_path / "releases" / "pilot-2"
     assert (second.release.number, second.release.supersedes) == (2, first.release)
     assert not publish_release(collection, None, NOW).is_new
+
+
+@pytest.fixture
+def moved(collection: Collection, tmp_path: Path, settings: Any) -> list[Release]:
+    """Return releases beside the code, in the home and elsewhere; then the first two were moved."""
+    settings.RELEASES, settings.HOME = tmp_path / "code" / "releases", tmp_path / "home"
+    publish_release(collection, None, NOW)
+    for place in (settings.HOME / "releases" / "pilot", tmp_path / "elsewhere"):
+        change(collection)
+        publish_release(collection, place, NOW)
+    for base in ("code", "home"):
+        (tmp_path / base).rename(tmp_path / f"{base}-moved")
+    settings.RELEASES = tmp_path / "code-moved" / "releases"
+    settings.HOME = tmp_path / "home-moved"
+    return list(Release.objects.order_by("number"))
+
+
+def test_releases_are_found_where_home_and_releases_were_moved_to(moved: list[Release]) -> None:
+    assert [row.folder for row in moved[:2]] == ["releases/pilot", "home/releases/pilot"]
+    assert [(row.place / "SHA256SUMS").exists() for row in moved] == [True] * 3
+
+
+def test_folders_of_before_are_named_from_their_base(moved: list[Release]) -> None:
+    names = [row.folder for row in moved]
+    for row in moved:
+        row.folder = str(row.place)
+        row.save()
+    assert [row.place for row in Release.objects.order_by("number")] == [row.place for row in moved]
+    shortening.shorten(apps, None)
+    assert list(Release.objects.order_by("number").values_list("folder", flat=True)) == names
+    shortening.lengthen(apps, None)
+    assert all(Path(row.folder).is_absolute() for row in Release.objects.all())
 
 
 def test_an_empty_folder_may_be_named_and_a_foreign_one_is_left_alone(

@@ -17,6 +17,7 @@ from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from collector import kept_folders
 from collector.ingest.documents.ingestion import ingest_documents
 from collector.ingest.errors import DocumentError, DumpError
 from collector.ingest.ingestion import CorpusOptions
@@ -62,7 +63,7 @@ def upload_documents(
                 language=options.language,
                 licence=options.licence,
                 licence_url=options.licence_url,
-                folder=str(folder),
+                folder=kept_folders.named(folder),
                 n_files=n_files,
                 by=by,
                 form_key=form_key,
@@ -130,7 +131,7 @@ def read_upload(upload_id: int, now: datetime) -> None:
             process.wait()
     if mine.update(state=UploadState.FAILED, message=BROKEN, ended_at=timezone.now()):
         log.error("Upload %s: its process ended with code %s", upload_id, process.returncode)
-        shutil.rmtree(DocumentUpload.objects.get(pk=upload_id).folder, ignore_errors=True)
+        _remove_files(DocumentUpload.objects.get(pk=upload_id))
 
 
 def work_on(upload_id: int, claim: str) -> None:
@@ -151,7 +152,7 @@ def work_on(upload_id: int, claim: str) -> None:
     ends: dict[str, Any] = {"state": UploadState.FAILED}
     try:
         found = ingest_documents(
-            [Path(upload.folder)],
+            [kept_folders.found(upload.folder)],
             CorpusOptions(
                 upload.slug, upload.name, upload.language, upload.licence, upload.licence_url
             ),
@@ -173,4 +174,8 @@ def work_on(upload_id: int, claim: str) -> None:
             "notes": found.notes,
         }
     mine.update(**ends, step="", ended_at=timezone.now())
-    shutil.rmtree(upload.folder, ignore_errors=True)
+    _remove_files(upload)
+
+
+def _remove_files(upload: DocumentUpload) -> None:
+    shutil.rmtree(kept_folders.found(upload.folder), ignore_errors=True)
