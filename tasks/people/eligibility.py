@@ -14,6 +14,7 @@ from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.texts import current_text
+from common.prepared_sql import PreparedQuery
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.kinds.registry import kind_of
@@ -24,6 +25,15 @@ from tasks.work.independence import has_suitable
 log = logging.getLogger(__name__)
 # How the stages of each collection stood when this process last looked at everybody.
 _looked_at: dict[int, object] = {}
+DONE = PreparedQuery(
+    lambda stage, worker: (
+        Lease.objects.filter(worker=worker, unit__stage=stage, state=LeaseState.SUBMITTED)
+        .order_by()
+        .values_list("pk")[:1]
+    ),
+    stage=int,
+    worker=str,
+)
 
 
 def has_work(worker: Worker, stage: Stage) -> bool:
@@ -33,8 +43,10 @@ def has_work(worker: Worker, stage: Stage) -> bool:
     the marketplace knows by itself.
     """
     table = parameters_of(stage.collection).stages()[stage.name]
-    done = Lease.objects.filter(worker=worker, unit__stage=stage, state=LeaseState.SUBMITTED)
-    if table.qualifies and (done.exists() or qualifications.has_passed(worker, stage)):
+    if table.qualifies and (
+        DONE.first(stage=stage.pk, worker=worker.pk) is not None
+        or qualifications.has_passed(worker, stage)
+    ):
         return False
     one_at_a_time = table.qualifies or kind_of(table).extra_pay(table).is_one_at_a_time
     return has_suitable(stage, worker, one_at_a_time=one_at_a_time)

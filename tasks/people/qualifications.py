@@ -77,9 +77,8 @@ def is_qualified(worker: Worker, collection: Collection, required: str) -> bool:
 
 def has_passed(worker: Worker, stage: Stage) -> bool:
     """Return whether the worker holds the qualification of this stage."""
-    return Grant.objects.filter(
-        worker=worker, state=GrantState.GRANTED, qualification__stage=stage
-    ).exists()
+    held = GRANTED.first(worker=worker.pk, collection=stage.collection_id, stage=stage.name)
+    return held is not None
 
 
 def trusted_grants(collection: Collection) -> QuerySet[Grant]:

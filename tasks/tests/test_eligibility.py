@@ -3,10 +3,13 @@
 from urllib.parse import unquote
 
 import pytest
+from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 
+from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
+from tasks.kinds import registry
 from tasks.lifecycle import due_work
 from tasks.models import Consent, Eligibility, Lease, LeaseState, Worker, WorkerBlock
 from tasks.people import eligibility, qualifications
@@ -23,6 +26,7 @@ from tasks.tests.making import (
 )
 from tasks.tests.visiting import at_work, open_page
 from tasks.work import leases
+from tasks.work.independence import has_suitable
 
 pytestmark = pytest.mark.django_db
 
@@ -87,6 +91,32 @@ def test_a_look_in_which_nothing_has_changed_costs_nothing(
     look(collection)
     with django_assert_max_num_queries(3):
         assert eligibility.update_eligibility(collection, list(collection.stages.all())) == 0
+
+
+def test_a_look_at_more_people_writes_no_more_statements(collection, told, monkeypatch):
+    stages = list(collection.stages.select_related("collection"))
+    written, write = [], SQLCompiler.as_sql
+
+    def as_sql(self, *arguments, **options):
+        written.append(self.query.model)
+        return write(self, *arguments, **options)
+
+    monkeypatch.setattr(SQLCompiler, "as_sql", as_sql)
+    numbers = []
+    for each in range(2):
+        workers = [make_worker(f"A{each}{number}") for number in range(1 + 4 * each)]
+        eligibility.record_eligibility(workers, stages)
+        written.clear()
+        eligibility.record_eligibility(workers, stages)
+        numbers.append(len(written))
+    assert numbers[0] == numbers[1]
+
+
+@pytest.mark.parametrize("kind", registry._KINDS)
+@pytest.mark.parametrize("one_at_a_time", [True, False])
+def test_of_every_kind_of_stage_nothing_is_left_where_there_is_nothing(kind, one_at_a_time):
+    nobody, stage = Worker(pk="nobody"), Stage(pk=0, kind=kind)
+    assert not has_suitable(stage, nobody, one_at_a_time=one_at_a_time)
 
 
 def test_whoever_does_not_agree_is_offered_nothing_more(client, collection, soon, told):

@@ -8,7 +8,7 @@ from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
 from collector.models import Stage
 from common.prepared_sql import PreparedQuery
-from tasks.kinds.registry import get_kind, kind_of
+from tasks.kinds.registry import get_kind
 from tasks.models import Lease, LeaseState, Unit, Worker, WorkerBlock
 
 HELD = (LeaseState.LIVE, LeaseState.SUBMITTED)
@@ -49,9 +49,8 @@ def has_suitable(stage: Stage, worker: Worker, *, one_at_a_time: bool) -> bool:
     one_at_a_time: whether that one is in the way of others only as long as they are at it; then it
     is left out of account.
     """
-    held = (LeaseState.SUBMITTED,) if one_at_a_time else HELD
-    vacant = _vacant(stage.pk, worker.pk, held)
-    return kind_of(stage).left_for(vacant, worker).exists()
+    left = _prepared_left(stage.kind, one_at_a_time)
+    return left.first(stage=stage.pk, worker=worker.pk) is not None
 
 
 def _shared_with_few(stage: Stage, worker: Worker) -> Iterator[Unit]:
@@ -93,6 +92,19 @@ def _prepared(kind_of_stage: str) -> tuple[PreparedQuery, PreparedQuery]:
 
     who = {"stage": int, "worker": str}
     return PreparedQuery(begun, **who), PreparedQuery(others, **who, last=int)
+
+
+@cache
+def _prepared_left(kind_of_stage: str, one_at_a_time: bool) -> PreparedQuery:
+    """Return what finds a unit that is left for a worker: everybody is asked about in a round."""
+    held = (LeaseState.SUBMITTED,) if one_at_a_time else HELD
+
+    def left(stage: int, worker: str) -> Units:
+        vacant = _vacant(stage, worker, held)
+        units = get_kind(kind_of_stage).left_for(vacant, Worker(pk=worker))
+        return units.order_by().values_list("pk")[:1]
+
+    return PreparedQuery(left, stage=int, worker=str)
 
 
 @cache
