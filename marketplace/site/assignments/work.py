@@ -1,19 +1,20 @@
 """The work itself: the queue, the frame with its bar, giving back, what comes after submitting."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
-from common.prepared_sql import JoinedQuery, PreparedQuery, Table
+from common.prepared_sql import JoinedQuery, Table
 from marketplace import clock
-from marketplace.configuration import base_url, is_own_origin, payment_terms
+from marketplace.configuration import base_url, currency_symbol, is_own_origin
 from marketplace.hits.acceptance import (
     RefusedError,
     accept_next,
@@ -39,7 +40,8 @@ from marketplace.models import (
 from marketplace.money.amounts import price_of
 from marketplace.people.qualifications.requirements import access_to, record_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
-from marketplace.site.hits.facts import facts_of
+from marketplace.site.assignments.task_frame import TaskFrame, draw_frame
+from marketplace.site.hits.facts import least_width
 from marketplace.site.hits.previews import origin_of
 from marketplace.site.page_error import PageError
 from marketplace.site.pages import (
@@ -47,21 +49,15 @@ from marketplace.site.pages import (
     harden,
     leave_notice,
     show,
+    take_notice,
     worker_page,
 )
+from marketplace.templatetags.marketplace_words import moment
 
 NOT_YOURS = gettext_noop("There is no such HIT in your queue.")
 SUBMIT_PATH = "/mturk/externalSubmit"
 
 
-DUE = PreparedQuery(
-    lambda key, worker, now: Assignment.objects.filter(
-        pk=key, worker=worker, hit__next_due_at__lte=now
-    ).values_list("pk"),
-    key=int,
-    worker=int,
-    now=datetime,
-)
 OWN = JoinedQuery(
     Table("assignment", Assignment, "*"),
     Table("hit", HIT, "*", "hit.id = assignment.hit_id"),
@@ -95,17 +91,24 @@ def sent_with(assignment: Assignment) -> SubmittedForm:
 
 def own_assignment(request: SignedInRequest, key: int) -> Assignment:
     """Return the signed-in worker's acceptance, settled; raises PageError for anybody else's."""
-    own = {"key": key, "worker": request.worker.pk}
-    if DUE.first(**own, now=clock.now()):
+    rows = _own_rows(request, key)
+    due = rows[1].next_due_at
+    if due is not None and due <= clock.now():
         settle_due(clock.now(), assignments__pk=key)
-    row = OWN.first("assignment.id = %(key)s AND assignment.worker_id = %(worker)s", **own)
-    if row is None:
-        raise PageError(NOT_YOURS)
-    assignment, hit, kind, requester, contest = row
+        rows = _own_rows(request, key)
+    assignment, hit, kind, requester, contest = rows
     assignment.hit, assignment.worker = hit, request.worker
     assignment._state.fields_cache["contest"] = contest
     hit.hit_type, hit.requester, kind.requester = kind, requester, requester
     return assignment  # type: ignore[no-any-return]
+
+
+def _own_rows(request: SignedInRequest, key: int) -> list[Any]:
+    own = {"key": key, "worker": request.worker.pk}
+    row = OWN.first("assignment.id = %(key)s AND assignment.worker_id = %(worker)s", **own)
+    if row is None:
+        raise PageError(NOT_YOURS)
+    return row
 
 
 @worker_page
@@ -131,23 +134,43 @@ def work(request: SignedInRequest, key: int) -> HttpResponse:
         return show(request, "over.html", status=410, assignment=assignment, can_accept=can_accept)
     if is_own_origin(assignment.hit.external_url, request):
         raise PageError(_("This HIT's page is on the marketplace's own address; return the HIT."))
-    response = show(
-        request,
-        "work.html",
-        assignment=assignment,
-        hit=assignment.hit,
-        frame_url=frame_url(request, assignment),
-        frame_origin=origin_of(assignment.hit.external_url),
-        sandbox=SANDBOX[assignment.hit.question_kind],
-        facts=facts_of(assignment.hit.hit_type, payment_terms()),
-        now=clock.now(),
-        can_extend=can_extend(assignment, clock.now()),
-        extension_seconds=60 * assignment.hit.hit_type.stated.extension_minutes,
-        grace_until=assignment.deadline + timedelta(seconds=GRACE_SECONDS),
-    )
+    response = HttpResponse(_drawn(request, assignment))
     # A window that the task opens has to find its way back to the frame.
     response["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
     return harden(response, frame_src="http: https:")
+
+
+def _drawn(request: SignedInRequest, assignment: Assignment) -> str:
+    worker, hit, now = request.worker, assignment.hit, clock.now()
+    frame = TaskFrame(
+        language=str(get_language()),
+        theme=worker.theme,
+        has_large_text=worker.has_large_text,
+        accepts_next=worker.accepts_next,
+        notice=take_notice(request),
+        title=hit.hit_type.title,
+        asked_by=hit.hit_type.asked_by,
+        stated=hit.hit_type.stated,
+        is_once=hit.hit_type.is_once,
+        currency=currency_symbol(),
+        reward_cents=assignment.reward_cents,
+        can_extend=can_extend(assignment, now),
+        least_height=hit.frame_height,
+        least_width=least_width(hit.hit_type),
+        origin=origin_of(hit.external_url),
+        sandbox=SANDBOX[hit.question_kind],
+    )
+    ends = int(assignment.deadline.timestamp())
+    own = {
+        "key": assignment.pk,
+        "deadline": ends,
+        "grace": ends + GRACE_SECONDS,
+        "now": int(now.timestamp()),
+        "until": moment(assignment.deadline),
+        "address": frame_url(request, assignment),
+        "token": get_token(request),
+    }
+    return draw_frame(frame, own)
 
 
 def frame_url(request: SignedInRequest, assignment: Assignment) -> str:
