@@ -8,23 +8,20 @@ from django.utils.translation import gettext as _
 
 from common.prepared_sql import PreparedQuery, insert
 from marketplace.configuration import auto_approval_cap_seconds, queue_limit
-from marketplace.hits.lifecycle import locked
+from marketplace.hits.lifecycle import lock, locked
 from marketplace.hits.questions.entry import GRACE_SECONDS
 from marketplace.hits.review_policies import refresh, review_assignment
 from marketplace.hits.timing import observe
 from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, AssignmentState, HITType, Worker
 from marketplace.models.identifiers import new_entity_id
 from marketplace.notifications.events import record_event
-from marketplace.people.qualifications.requirements import access_to, record_of
+from marketplace.people.qualifications.requirements import access_to, record_for
 from marketplace.router import DATABASE
 from marketplace.wire.fault_injection import faults_of
 
 HANDING_IN = ("state", "answer", "submitted_at", "auto_approval_at", "ended_at")
 
 
-HIT_KEY = PreparedQuery(
-    lambda hit_id: HIT.objects.filter(hit_id=hit_id).values_list("pk"), hit_id=str
-)
 WORKER_LOCK = PreparedQuery(
     lambda worker: (
         Worker.objects.select_for_update(no_key=True).filter(pk=worker).values_list("pk")
@@ -74,10 +71,11 @@ def accept(worker: Worker, hit_id: str, now: datetime) -> Assignment:
 
     Raises RefusedError when there is no slot, no right to it, or the HIT was done already.
     """
-    row = HIT_KEY.first(hit_id=hit_id)
-    if row is None:
-        raise RefusedError(_("This HIT is no longer here. Choose another one from the list."))
-    return _accept(worker, row[0], now)
+    try:
+        return _accept(worker, now, hit_id=hit_id)
+    except HIT.DoesNotExist:
+        gone = _("This HIT is no longer here. Choose another one from the list.")
+        raise RefusedError(gone) from None
 
 
 def accept_next(worker: Worker, hit_type: HITType, now: datetime) -> Assignment:
@@ -90,7 +88,7 @@ def accept_next(worker: Worker, hit_type: HITType, now: datetime) -> Assignment:
         if key is None:
             raise refusal
         try:
-            return _accept(worker, key, now)
+            return _accept(worker, now, id=key)
         except RefusedError as error:
             # Another worker was quicker here; the next HIT may still be free.
             refusal = error
@@ -126,34 +124,34 @@ def _in_the_way(worker: Worker | int) -> QuerySet[Assignment]:
     return Assignment.objects.filter(once | at_a_time, worker=worker)
 
 
-def _accept(worker: Worker, key: int, now: datetime) -> Assignment:
+def _accept(worker: Worker, now: datetime, **key: int | str) -> Assignment:
+    """Return the worker's acceptance of the HIT with this `id` or `hit_id`."""
     with transaction.atomic(using=DATABASE):
         # Two tabs of one worker wait for one another, or both could pass the limit of the queue.
         WORKER_LOCK.rows(worker=worker.pk)
-        return _accepted(worker, key, now)
+        return _accepted(worker, lock(now, **key), now)
 
 
-def _accepted(worker: Worker, key: int, now: datetime) -> Assignment:
-    with locked(now, pk=key) as hit:
-        row = HELD.first(hit=hit.pk, worker=worker.pk)
-        if row is not None:
-            held = hit.assignments.get(pk=row[0])
-            if held.state == AssignmentState.ACCEPTED:
-                return held
-            raise RefusedError(_("You have already done this HIT. Choose another one."))
-        _check_may_accept(worker, hit, now)
-        assignment = Assignment(
-            hit=hit,
-            worker=worker,
-            assignment_id=_slot_id(hit),
-            reward_cents=hit.hit_type.reward_cents,
-            accepted_at=now,
-            deadline=now + timedelta(seconds=hit.hit_type.assignment_duration_seconds),
-        )
-        insert(assignment)
-        record_event(hit, "AssignmentAccepted", now, assignment.assignment_id)
-        refresh(hit, now)
-        return assignment
+def _accepted(worker: Worker, hit: HIT, now: datetime) -> Assignment:
+    row = HELD.first(hit=hit.pk, worker=worker.pk)
+    if row is not None:
+        held = hit.assignments.get(pk=row[0])
+        if held.state == AssignmentState.ACCEPTED:
+            return held
+        raise RefusedError(_("You have already done this HIT. Choose another one."))
+    _check_may_accept(worker, hit, now)
+    assignment = Assignment(
+        hit=hit,
+        worker=worker,
+        assignment_id=_slot_id(hit),
+        reward_cents=hit.hit_type.reward_cents,
+        accepted_at=now,
+        deadline=now + timedelta(seconds=hit.hit_type.assignment_duration_seconds),
+    )
+    insert(assignment)
+    record_event(hit, "AssignmentAccepted", now, assignment.assignment_id)
+    refresh(hit, now)
+    return assignment
 
 
 def may_accept(worker: Worker, hit: HIT, now: datetime) -> bool:
@@ -168,9 +166,10 @@ def may_accept(worker: Worker, hit: HIT, now: datetime) -> bool:
 def _check_may_accept(worker: Worker, hit: HIT, now: datetime) -> None:
     if not hit.is_assignable(now):
         raise RefusedError(_("Somebody else has just taken this HIT. Choose another one."))
-    if IN_THE_WAY.first(worker=worker.pk, kind=hit.hit_type_id):
+    is_bounded = hit.hit_type.is_once or hit.hit_type.is_one_at_a_time
+    if is_bounded and IN_THE_WAY.first(worker=worker.pk, kind=hit.hit_type_id):
         raise RefusedError(_("You have a HIT of this kind, and nobody can have two of it."))
-    if not access_to(hit.hit_type, record_of(worker)).can_accept:
+    if not access_to(hit.hit_type, record_for(worker, hit.hit_type)).can_accept:
         raise RefusedError(_("This HIT asks for a qualification that you do not have yet."))
     (n_held,) = QUEUE_LENGTH.first(worker=worker.pk, now=now) or (0,)
     if n_held >= queue_limit():

@@ -40,13 +40,22 @@ def locked(now: datetime, pk: int) -> Iterator[HIT]:
     Raises HIT.DoesNotExist. Whoever changes an assignment calls `refresh` before the block ends.
     """
     with transaction.atomic(using=DATABASE):
-        lock = "FOR UPDATE OF hit" if connections[DATABASE].vendor == "postgresql" else ""
-        found = HITS.first(f"hit.id = %(pk)s {lock}", pk=pk)
-        if found is None:
-            raise HIT.DoesNotExist
-        hit, hit.hit_type, hit.requester = found
-        settle(hit, now)
-        yield hit
+        yield lock(now, id=pk)
+
+
+def lock(now: datetime, **key: int | str) -> HIT:
+    """Return the HIT with this `id` or `hit_id`, settled at `now`; as `locked`, in a transaction.
+
+    Its lock is held until that ends. Raises HIT.DoesNotExist.
+    """
+    [column] = key
+    locking = "FOR UPDATE OF hit" if connections[DATABASE].vendor == "postgresql" else ""
+    found = HITS.first(f"hit.{column} = %({column})s {locking}", **key)
+    if found is None:
+        raise HIT.DoesNotExist
+    hit, hit.hit_type, hit.requester = found
+    settle(hit, now)
+    return hit  # type: ignore[no-any-return]
 
 
 def settle_account(requester: Requester, now: datetime) -> bool:

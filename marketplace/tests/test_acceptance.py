@@ -74,7 +74,7 @@ def test_accepting_and_opening_ask_the_database_little(
     path = f"/hits/{make_hit(rita)['HITId']}/accept/"
     ada.get("/preferences/")
     form = {"csrfmiddlewaretoken": ada.client.cookies[settings.CSRF_COOKIE_NAME].value}
-    with django_assert_max_num_queries(20, connection=database):
+    with django_assert_max_num_queries(12, connection=database):
         page = ada.client.post(path, form)
     with django_assert_max_num_queries(2, connection=database):
         assert ada.client.get(page["Location"]).status_code == 200

@@ -17,6 +17,7 @@ from marketplace.people.qualifications.requirements import (
     N_APPROVED,
     PERCENT_APPROVED,
     access_to,
+    record_for,
     records_of,
 )
 from marketplace.tests.visitor import Visitor
@@ -67,7 +68,9 @@ def test_the_count_is_what_each_worker_meets(
             need(ADULT, "EqualTo", 1, ActionsGuarded=adult_guard),
             need(LOCALE, "EqualTo", LocaleValues=[{"Country": "GB"}], ActionsGuarded=place_guard),
         )
-        each = [access_to(hit.hit_type, one) for one in records_of(list(Worker.objects.all()))]
+        workers = list(Worker.objects.all())
+        each = [access_to(hit.hit_type, one) for one in records_of(workers)]
+        assert each == [access_to(hit.hit_type, record_for(one, hit.hit_type)) for one in workers]
         found = audience(hit)
         assert found.n_can_see == sum(one.can_discover for one in each)
         assert found.n_can_accept == sum(one.can_accept for one in each)

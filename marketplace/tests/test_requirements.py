@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from django.db import connections
 
-from marketplace.models import Worker
+from marketplace.models import HIT, Worker
 from marketplace.people.qualifications.requirements import (
     ADULT,
     LOCALE,
@@ -12,7 +13,9 @@ from marketplace.people.qualifications.requirements import (
     N_APPROVED,
     PERCENT_APPROVED,
     WorkerRecord,
+    access_to,
     is_met,
+    record_for,
 )
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
@@ -167,3 +170,28 @@ def test_a_blocked_worker_sees_nothing_of_that_requester(
     assert ada.get(f"/hits/{hit['HITId']}/").status_code == 404
     rita.delete_worker_block(WorkerId=ada.worker.worker_id)
     assert ada.accept(hit)
+
+
+def test_of_a_record_only_what_a_type_asks_for_is_read(
+    rita: Any, ada: Visitor, make_hit: Any, django_assert_num_queries: Any
+) -> None:
+    made = rita.create_qualification_type(
+        Name="Careful readers", Description="d", QualificationTypeStatus="Active"
+    )["QualificationType"]["QualificationTypeId"]
+    rita.associate_qualification_with_worker(
+        QualificationTypeId=made, WorkerId=ada.worker.worker_id, IntegerValue=80
+    )
+    for needs, n_queries, is_free in (
+        ([], 1, True),
+        ([need(made, "GreaterThan", 79)], 2, True),
+        ([need(made, "GreaterThan", 80)], 2, False),
+        ([need(made, "Exists"), need(ADULT, "EqualTo", 1)], 5, False),
+    ):
+        hit = make_hit(rita, QualificationRequirements=needs, Title=str(needs)[:120])
+        kind = HIT.objects.select_related("hit_type").get(hit_id=hit["HITId"]).hit_type
+        worker = ada.worker
+        with django_assert_num_queries(n_queries, connection=connections["marketplace"]):
+            record = record_for(worker, kind)
+        assert access_to(kind, record).can_accept == is_free
+    rita.create_worker_block(WorkerId=ada.worker.worker_id, Reason="r")
+    assert not access_to(kind, record_for(ada.worker, kind)).can_discover

@@ -100,6 +100,20 @@ def record_of(worker: Worker) -> WorkerRecord:
     return records_of([worker])[0]
 
 
+def record_for(worker: Worker, hit_type: HITType) -> WorkerRecord:
+    """Return as much of a worker's record as decides about HITs of this type: all, where need be.
+
+    Of most types that is who has blocked them, and their scores where the type asks for any.
+    """
+    asked = {need["QualificationTypeId"] for need in hit_type.requirements}
+    if not asked.isdisjoint(SYSTEM_NAMES):
+        return record_of(worker)
+    keys = [worker.pk]
+    scores = _scores_of(keys) if asked else {}
+    blocked_by = frozenset(_blocks_of(keys).get(worker.pk, ()))
+    return WorkerRecord(worker, scores.get(worker.pk, {}), blocked_by=blocked_by)
+
+
 def records_of(workers: Sequence[Worker]) -> list[WorkerRecord]:
     """Return the record of each worker, in five queries however many there are."""
     keys = [worker.pk for worker in workers]
