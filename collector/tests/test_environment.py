@@ -36,8 +36,8 @@ NONSENSE = {
 ADDRESS = "postgres://ada:p%40ss@db.example:5433/lab"
 
 
-def test_empty_variables_count_as_not_set():
-    assert read({"DATABASE_URL": "", "PORT": ""}).PORT == 8000
+def test_empty_variables_count_as_not_set(tmp_path):
+    assert read({"COLLECTOR_HOME": str(tmp_path), "DATABASE_URL": "", "PORT": ""}).PORT == 8000
 
 
 def test_a_command_finds_the_site_on_whatever_port_it_is_served(tmp_path):
