@@ -26,7 +26,7 @@ from tasks.models import (
 )
 
 # A round that died is made up for after this.
-ROUND = timedelta(seconds=4)
+ROUND = timedelta(seconds=2.5)
 # What just happened is followed up at once, and less often the longer nothing comes of it.
 SHORTEST = timedelta(seconds=2)
 WHILE_HANDED_IN = timedelta(seconds=15)

@@ -1,7 +1,7 @@
 """One round of everything a collection needs: each step finds its work in rows."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from time import monotonic
@@ -29,12 +29,18 @@ from tasks.posting import empty_submissions, hits, posting_demand, reconcile
 from tasks.work import leases, units
 
 log = logging.getLogger(__name__)
-# A process that died, or whose database went away, amid a round blocks nobody for longer.
-CLAIM = timedelta(seconds=4)
+# A process that died, or whose database went away, amid a round blocks nobody for longer: another
+# one is there about as soon.
+CLAIM = timedelta(seconds=2.5)
 # What a round says of the steps that could not be done.
 FAILED = "steps failed"
 # A round that is at work says so this often.
-RENEW_SECONDS = 1.0
+RENEW_SECONDS = 0.5
+# So many of each stage's HITs go up before anybody is paid, and all others after it: when an outage
+# is over there are many of both, and each takes its time.
+FIRST_HITS = 10
+# What is taken between two other steps too: who is owed something waits for a few others at most.
+PAY = ("bonuses sent", "submissions approved")
 
 
 def maintain_alone(collection: Collection, now: datetime) -> dict[str, int]:
@@ -93,25 +99,39 @@ def maintain(collection: Collection, now: datetime) -> dict[str, int]:
     """
     done: dict[str, int] = {}
     stages = list(collection.stages.select_related("collection"))
-    for name, step in _steps(collection, stages, now).items():
-        try:
-            done[name] = step()
-        except MarketplaceError as error:
-            log.warning("%s: %s: %s", collection.slug, name, error)
-            done[FAILED] = done.get(FAILED, 0) + 1
-        except Exception:
-            # Nobody's pay may hang on one row that a step cannot digest.
-            log.exception("%s: %s failed", collection.slug, name)
-            done[FAILED] = done.get(FAILED, 0) + 1
+
+    def run(names: Iterable[str]) -> None:
+        for name in names:
+            try:
+                done[name] = done.get(name, 0) + steps[name]()
+            except MarketplaceError as error:
+                log.warning("%s: %s: %s", collection.slug, name, error)
+                done[FAILED] = done.get(FAILED, 0) + 1
+            except Exception:
+                # Nobody's pay may hang on one row that a step cannot digest.
+                log.exception("%s: %s failed", collection.slug, name)
+                done[FAILED] = done.get(FAILED, 0) + 1
+
+    steps = _steps(collection, stages, now, lambda: run(PAY))
+    run(steps)
     return done
 
 
 def _steps(
-    collection: Collection, stages: list[Stage], now: datetime
+    collection: Collection, stages: list[Stage], now: datetime, pay: Callable[[], None]
 ) -> dict[str, Callable[[], int]]:
+    """Return the steps in their order; `pay` takes those of PAY between two others."""
     parameters = parameters_of(collection)
     running = collection.state == CollectionState.COLLECTING
     open_stages = [stage for stage in stages if running and stage.state == StageState.OPEN]
+    with_more: list[Stage] = []
+
+    def publish_first(stage: Stage) -> int:
+        published = hits.publish_pending(stage, now, FIRST_HITS)
+        if published == FIRST_HITS:
+            with_more.append(stage)
+        return published
+
     return {
         "maximum said": lambda: estimates.keep_maximum(collection, now),
         "HITs returned": lambda: reconcile.find_returned(collection, now),
@@ -134,11 +154,11 @@ def _steps(
             hits.plan_postings(stage, now) for stage in posting_demand.with_room(open_stages)
         ),
         "HITs published": lambda: marketplace.one_by_one(
-            posting_demand.with_plans(open_stages), lambda stage: hits.publish_pending(stage, now)
+            posting_demand.with_plans(open_stages), publish_first
         ),
         "warnings told": lambda: partner_reports.tell_warned(collection, now),
         "reports answered": lambda: problem_reports.tell_reporters(collection, now),
-        "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now),
+        "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now, pay),
         "rejections lapsed": lambda: rejection_delivery.lapse(collection, now),
         "rejections carried out": lambda: rejection_delivery.carry_out(collection, now),
         "rejections taken back": lambda: rejection_delivery.restore(collection, now),
@@ -148,6 +168,9 @@ def _steps(
         "bonuses sent": lambda: bonuses.send_due(collection, now),
         "bonuses paid elsewhere": lambda: external_bonuses.find(collection, now),
         "submissions approved": lambda: payments.approve_confirmed(collection, now),
+        "further HITs published": lambda: marketplace.one_by_one(
+            with_more, lambda stage: hits.publish_pending(stage, now)
+        ),
         "bonuses awarded": lambda: sum(
             accepted_examples.award_bonuses(stage, now) for stage in stages
         ),

@@ -89,14 +89,16 @@ def places_left(stage: Stage) -> int:
     return int(left or 0)
 
 
-def publish_pending(stage: Stage, now: datetime) -> int:
-    """Make a HIT of every posting in state publishing; returns how many went live.
+def publish_pending(stage: Stage, now: datetime, most: int | None = None) -> int:
+    """Make a HIT of every posting in state publishing, at most so many; returns how many went live.
 
     Safe to run twice and at once: the posting's token makes no second HIT for a day, and what is
     older is looked for first. Raises MarketplaceError; what went live before stays.
     """
     pending = list(
-        stage.postings.filter(state=PostingState.PUBLISHING, worker__isnull=True).order_by("id")
+        stage.postings.filter(state=PostingState.PUBLISHING, worker__isnull=True).order_by("id")[
+            :most
+        ]
     )
     if not pending:
         return 0

@@ -1,6 +1,7 @@
 """Asks the marketplace what it knows and brings our rows to the same truth; safe to run twice."""
 
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -31,10 +32,17 @@ log = logging.getLogger(__name__)
 LOST_AFTER = timedelta(hours=1)
 # Nobody asks the marketplace about a worker who has saved, or was there, within this time.
 QUIET = timedelta(minutes=3)
+# So many that are confirmed are paid before more are asked about.
+FEW = 5
 
 
-def confirm_submissions(collection: Collection, now: datetime) -> int:
-    """Confirm every submission that the marketplace lists for its worker; returns how many."""
+def confirm_submissions(
+    collection: Collection, now: datetime, pay: Callable[[], None] = lambda: None
+) -> int:
+    """Confirm every submission that the marketplace lists for its worker; returns how many.
+
+    pay: pays for what is confirmed, whenever that is a few more.
+    """
     open_states = [PostingState.LIVE, PostingState.SUBMITTED]
     held = Q(sessions__leases__submission__state=ReceiptState.HELD)
     types = (
@@ -44,12 +52,20 @@ def confirm_submissions(collection: Collection, now: datetime) -> int:
         .distinct()
         .order_by()
     )
-    return marketplace.one_by_one(types, lambda type_id: _confirm_listed(type_id, now))
+    n_confirmed = 0
 
+    def confirm(assignment: marketplace.Assignment) -> int:
+        nonlocal n_confirmed
+        before, n_new = n_confirmed, _confirm(assignment, now)
+        n_confirmed += n_new
+        if n_confirmed // FEW > before // FEW:
+            pay()
+        return n_new
 
-def _confirm_listed(type_id: str, now: datetime) -> int:
-    listed = marketplace.submitted_assignments(type_id)
-    return marketplace.one_by_one(listed, lambda assignment: _confirm(assignment, now))
+    def confirm_listed(type_id: str) -> int:
+        return marketplace.one_by_one(marketplace.submitted_assignments(type_id), confirm)
+
+    return marketplace.one_by_one(types, confirm_listed)
 
 
 def _confirm(assignment: marketplace.Assignment, now: datetime) -> int:

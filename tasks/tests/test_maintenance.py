@@ -8,18 +8,21 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from collector.models import Collection
+from tasks.crowd import marketplace
 from tasks.lifecycle import maintenance
-from tasks.models import Posting, PostingState
+from tasks.models import Payment, PaymentState, Posting, PostingState, ReceiptState, Submission
+from tasks.posting import reconcile
+from tasks.tests.deciding import listed, make_confirmed
 from tasks.tests.making import NOW
 
 pytestmark = pytest.mark.django_db
 CONFIRM = "confirm_submissions"
-LATER = NOW + timedelta(seconds=5)
+LATER = NOW + timedelta(seconds=3)
 
 
 def test_a_round_leaves_a_collection_alone_that_another_one_tends(collection, fake_marketplace):
     assert maintenance.Claim(collection, NOW).take()
-    assert maintenance.maintain_alone(collection, NOW + timedelta(seconds=3)) == {}
+    assert maintenance.maintain_alone(collection, NOW + timedelta(seconds=2)) == {}
 
 
 def test_a_round_that_died_blocks_the_next_one_for_seconds_at_most(collection, fake_marketplace):
@@ -84,3 +87,39 @@ def test_hits_go_up_before_those_of_before_are_asked_about(
     maintenance.maintain_alone(collection, NOW)
     assert order[0] == "publish_pending"
     assert order[-1] == CONFIRM
+
+
+def test_where_many_hits_are_to_go_up_most_of_them_wait_for_what_is_to_be_paid(
+    collection, fake_marketplace, monkeypatch
+):
+    order = []
+
+    def publish(stage, now, most=None):
+        order.append(most)
+        return most or 0
+
+    monkeypatch.setattr(maintenance.posting_demand, "with_plans", lambda stages: stages[:1])
+    monkeypatch.setattr(maintenance.hits, "publish_pending", publish)
+    monkeypatch.setattr(maintenance.reconcile, CONFIRM, lambda *_: order.append(CONFIRM) or 0)
+    maintenance.maintain_alone(collection, NOW)
+    assert order == [maintenance.FIRST_HITS, CONFIRM, None]
+
+
+def test_where_much_was_handed_in_the_first_are_paid_before_all_are_asked_about(
+    collection, fake_marketplace, monkeypatch
+):
+    monkeypatch.setattr(reconcile, "FEW", 1)
+    works = [make_confirmed(collection, person) for person in ("AADA", "AGRACE")]
+    Submission.objects.update(state=ReceiptState.HELD)
+    paid = []
+
+    def assignments(_):
+        for work in works:
+            paid.append(Payment.objects.filter(state=PaymentState.CONFIRMED).count())
+            yield listed(work.session.posting, work.session)
+
+    monkeypatch.setattr(marketplace, "submitted_assignments", assignments)
+    collection.refresh_from_db()
+    done = maintenance.maintain_alone(collection, NOW)
+    assert paid == [0, 1]
+    assert done["submissions approved"] == done["submissions confirmed"] == len(works)

@@ -92,7 +92,7 @@ def test_one_hit_that_cannot_be_closed_does_not_keep_the_others_up(stage, monkey
 
 
 def test_a_stage_that_is_refused_leaves_the_next_one_alone(stage, monkeypatch):
-    def refused(each, _):
+    def refused(each, *_):
         if each.pk == stage.pk:
             raise MarketplaceError("No such thing.", permanent=True)
         return 1

@@ -45,11 +45,11 @@ class Command(BaseCommand):
             done = maintain_alone(collection, timezone.now())
         except (ActionError, MarketplaceError, ProtocolError) as error:
             raise CommandError(str(error)) from None
+        hits = done.get("HITs published", 0) + done.get("further HITs published", 0)
         told = notices(parameters_of(collection))
         seen_by = audience_of(collection).sentences()
         if options["json"]:
             names = [stage.name for stage in opened]
-            hits = done.get("HITs published", 0)
             printed = {"opened": names, "hits": hits, "notices": told, "seen_by": seen_by}
             self.stdout.write(
                 json.dumps({**printed, "maximum_total_cents": collection.maximum_cents})
@@ -58,7 +58,7 @@ class Command(BaseCommand):
             closed = collection.stages.filter(state=StageState.CLOSED)
             left = "".join(f" {stage.name} stays closed." for stage in closed)
             self.stdout.write(
-                f"Open on {provider_name()}: {done.get('HITs published', 0)} HITs published now; "
+                f"Open on {provider_name()}: {hits} HITs published now; "
                 f"more follow as they are taken.{left}"
             )
             if locked := [stage.name for stage in opened if locks_labels(stage)]:
