@@ -16,7 +16,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "collector.settings")
 # Each worker would read every page of the site for them; what prepares the databases has run them.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")
 # A queue that was away is asked for so often, however long it was; Celery's own pauses grow to 30.
-LONGEST_RETRY_SECONDS = 2.0
+LONGEST_RETRY_SECONDS = 1.0
 
 
 class QueueConnection(Connection):  # type: ignore[misc]

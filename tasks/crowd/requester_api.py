@@ -29,7 +29,7 @@ LOCKED_OUT = frozenset(
     }
 )
 # While it does not answer it is asked a little more seldom; who waits for its return does not long.
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 2.0
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 1.0
 # Between tries of one call there are up to one and two seconds; the next round is another try.
 TRIES = 3
 _waited_for = ContextVar("waited_for", default=False)
