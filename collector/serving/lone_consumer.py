@@ -1,8 +1,13 @@
 """What a worker takes up jobs with: it talks to the queue, and to no other worker."""
 
+from contextlib import suppress
 from typing import Any
 
 from celery.worker.consumer import Consumer
+from django.conf import settings
+from kombu.exceptions import OperationalError
+
+LOOK = "annotation.jobs.look_after_what_is_due"
 
 
 class LoneConsumer(Consumer):  # type: ignore[misc]
@@ -16,3 +21,11 @@ class LoneConsumer(Consumer):  # type: ignore[misc]
         alone = {"without_mingle": True, "without_gossip": True, "without_heartbeat": True}
         chosen = {**(options.pop("worker_options", None) or {}), **alone}
         super().__init__(*arguments, worker_options=chosen, **options)
+
+    def on_ready(self) -> None:
+        """Have what is due looked at as soon as the queue is there; the clock comes later."""
+        super().on_ready()
+        if self.app.conf.task_default_queue in self.app.amqp.queues.consume_from:
+            # Where that fails the clock goes on asking.
+            with suppress(OperationalError):
+                self.app.send_task(LOOK, expires=settings.POLL_SECONDS)

@@ -40,6 +40,15 @@ def test_a_worker_waits_for_no_other_worker() -> None:
     assert not {"Mingle", "Gossip", "Heart"} & set(told)
 
 
+def test_a_worker_looks_for_what_is_due_as_soon_as_it_is_ready() -> None:
+    ready = "app.WorkController(pool='solo', queues=['{}']).consumer.on_ready(); print('|'); "
+    told = _told_alone(
+        "from collector.celery import app; app.send_task = lambda name, **_: print(name); "
+        + "".join(ready.format(queue) for queue in ("celery", "readers"))
+    )
+    assert told == ["annotation.jobs.look_after_what_is_due", "|", "|"]
+
+
 def test_a_worker_starts_without_the_pages() -> None:
     told = _told_alone(
         "import sys; from collector.celery import app; app.loader.import_default_modules(); "
