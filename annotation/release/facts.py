@@ -14,6 +14,7 @@ from annotation.reports.let_in import makers_let_in
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.table import Table
 from collector.ingest.licences import named
+from collector.language_names import language_name
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
@@ -122,8 +123,8 @@ def description(facts: Facts) -> str:
     spread = ", ".join(f"{number:,} {split}" for split, number in kept.items())
     return (
         f"{parameters_of(collection).protocol.title}. {sum(kept.values()):,} questions "
-        f"({spread}) about {collection.corpus.name}, in the language "
-        f"{collection.corpus.language!r}."
+        f"({spread}) about {collection.corpus.name}, in "
+        f"{language_name(collection.corpus.language)}."
     )
 
 

@@ -17,6 +17,7 @@ from annotation.release.worker_texts import versions_read
 from annotation.reports.table import Table
 from annotation.splits.difficulty.status import last_run
 from collector.ingest.licences import SEVERAL, named
+from collector.language_names import language_name
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
 
@@ -135,7 +136,7 @@ def _raw(facts: Facts) -> str:
     if corpus.licence_name == SEVERAL:
         licence = ", each document under its own licence"
     read = f", read from {source}" if source else ""
-    return f"Text of {corpus.name} in the language {corpus.language!r}{read}{licence}."
+    return f"Text of {corpus.name} in {language_name(corpus.language)}{read}{licence}."
 
 
 def _missing(facts: Facts) -> str:

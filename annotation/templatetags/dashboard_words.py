@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import conditional_escape
 from django.utils.safestring import mark_safe
-from django.utils.translation import get_language_info
 
 from annotation.dashboard.questions.question_filter import reason_words
 from annotation.dashboard.questions.readable_answers import PLACES
+from collector.language_names import language_name
 from collector.protocols.parameters import Parameters
 from common.command_line import MANAGE
 from tasks.pages.wording import price as price_of
@@ -96,13 +96,7 @@ def counted_as(noun: str, number: int) -> str:
     return noun if number == 1 else f"{head}s{of}{rest}"
 
 
-@register.filter
-def language_name(code: str) -> str:
-    """Return the English name of a language, its code where Django has no name."""
-    try:
-        return str(get_language_info(code)["name"])
-    except KeyError:
-        return code
+register.filter("language_name", language_name)
 
 
 @register.filter

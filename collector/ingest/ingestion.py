@@ -17,6 +17,7 @@ from collector.ingest.link_resolution import resolve_links
 from collector.ingest.parallel import read_records
 from collector.ingest.store import store_records
 from collector.ingest.wiki_site import Site, direction_of
+from collector.language_names import language_name
 from collector.models.article import Article, Paragraph
 from collector.models.corpus import Corpus, CorpusKind, CorpusState, DumpFile, DumpFileState
 from common.storable import NotStorable, storable
@@ -140,8 +141,9 @@ def _corpus_of(site: Site, options: CorpusOptions, name: str) -> Corpus:
         raise DumpError(f"The corpus {corpus.slug} holds no wiki; give {name} one of its own.")
     if corpus.language != language:
         raise DumpError(
-            f"{name} is in {language}, the corpus {corpus.slug} in {corpus.language}; give it a "
-            f"corpus of its own, or say --language {corpus.language} if the file is wrong."
+            f"{name} is in {language_name(language)}, the corpus {corpus.slug} in "
+            f"{language_name(corpus.language)}; give it a corpus of its own, or say "
+            f"--language {corpus.language} if the file is wrong."
         )
     host, known = urlsplit(site.base_url).hostname, urlsplit(corpus.base_url).hostname
     if host and known and host != known:

@@ -25,6 +25,7 @@ from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import licence_address
 from collector.ingest.segmentation import tokenizer
 from collector.ingest.wiki_site import direction_of
+from collector.language_names import language_name
 from collector.models import (
     Article,
     Book,
@@ -145,11 +146,15 @@ def _corpus_of(found: Sequence[IdentifiedBook], options: CorpusOptions) -> Corpu
         code = language_code(each.header.language)
         if code and code != language and not options.language:
             raise BookError(
-                f"{each.path.name} is in {code}, the corpus {options.slug} in {language}; give it "
-                f"a corpus of its own, or say --language {language} if the file is wrong."
+                f"{each.path.name} is in {language_name(code)}, the corpus {options.slug} in "
+                f"{language_name(language)}; give it a corpus of its own, or say "
+                f"--language {language} if the file is wrong."
             )
     if corpus is not None and corpus.language != language:
-        raise BookError(f"The corpus {corpus.slug} is in {corpus.language}, not in {language}.")
+        raise BookError(
+            f"The corpus {corpus.slug} is in {language_name(corpus.language)}, not in "
+            f"{language_name(language)}."
+        )
     if corpus is not None:
         return corpus
     try:

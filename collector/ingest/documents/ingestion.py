@@ -25,6 +25,7 @@ from collector.ingest.links import Link
 from collector.ingest.records import ARTICLE, PageRecord
 from collector.ingest.store import MAX_NAME, insert_pages
 from collector.ingest.wiki_site import direction_of
+from collector.language_names import language_name
 from collector.models import Article, Corpus, Document, DocumentFormat, Paragraph
 from collector.models.article import ParagraphKind
 from collector.models.corpus import CorpusKind, CorpusState
@@ -126,7 +127,7 @@ def _existing(options: CorpusOptions) -> Corpus | None:
             f"The corpus {corpus.slug} holds no documents; give these one of their own."
         )
     if corpus is not None and options.language and options.language != corpus.language:
-        raise DocumentError(f"The corpus {corpus.slug} is in {corpus.language}.")
+        raise DocumentError(f"The corpus {corpus.slug} is in {language_name(corpus.language)}.")
     return corpus
 
 
@@ -212,8 +213,9 @@ def _of_language(
             kept.append(each)
         else:
             left_out.append(
-                f"{each.external_id} is in {each.language}, the corpus in {language}: give it a "
-                "corpus of its own, or say the language if this is wrong."
+                f"{each.external_id} is in {language_name(each.language)}, the corpus in "
+                f"{language_name(language)}: give it a corpus of its own, or say the "
+                "language if this is wrong."
             )
     return kept
 

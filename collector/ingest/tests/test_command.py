@@ -39,7 +39,7 @@ def test_json_is_one_object_with_the_counts_of_each_file(tmp_path: Path) -> None
 
 def test_a_language_the_dump_names_wrongly_can_be_mended(tmp_path: Path) -> None:
     path = write(tmp_path / "d.xml", dump(PAGES))
-    assert "; hi, licence" in run(path, "--corpus", "hindi", "--language", "hi")
+    assert "; Hindi, licence" in run(path, "--corpus", "hindi", "--language", "hi")
 
 
 def test_a_wrong_file_is_one_line_and_stores_nothing(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_wrong_file_is_one_line_and_stores_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [
-        ({"lang": "de"}, "is in de, the corpus orla in en; give it a corpus of its own"),
+        ({"lang": "de"}, "is in German, the corpus orla in English; give it a corpus of its own"),
         (
             {"lang": "en", "host": "wiki.example"},
             "comes from wiki.example, the corpus orla from en",

@@ -13,6 +13,7 @@ from collector.ingest.books.ingestion import (
     ingest_books,
 )
 from collector.ingest.command import IngestCommand, corpus_options, counted, told_in_one_line
+from collector.language_names import language_name
 from common.arguments import whole
 from common.command_line import MANAGE
 
@@ -101,7 +102,7 @@ class Command(IngestCommand):
             f"{corpus.slug}: {counts['books']:,} books, {counts['chapters']:,} chapters, "
             f"{counts['passages']:,} passages, {counts['tokens']:,} tokens, "
             f"{counts['questions']:,} questions, {counts['summaries']:,} summaries; "
-            f"{corpus.language}, licence {corpus.licence_name}."
+            f"{language_name(corpus.language)}, licence {corpus.licence_name}."
         )
         if corpus.licence_name == "unknown":
             self.stdout.write("Name the licence of the texts: run this again with --licence.")

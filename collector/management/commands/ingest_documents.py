@@ -6,6 +6,7 @@ import orjson
 
 from collector.ingest.command import IngestCommand, corpus_options, counted, told_in_one_line
 from collector.ingest.documents.ingestion import IngestReport, Report, ingest_documents
+from collector.language_names import language_name
 from common.command_line import MANAGE
 
 SHOWN = 20
@@ -80,7 +81,7 @@ class Command(IngestCommand):
         self.stdout.write(
             f"{corpus.slug}: {counts['documents']:,} documents, {counts['pages']:,} pages, "
             f"{counts['paragraphs']:,} paragraphs, {counts['list_items']:,} items of lists; "
-            f"{corpus.language}, licence {corpus.licence_name}."
+            f"{language_name(corpus.language)}, licence {corpus.licence_name}."
         )
         if corpus.licence_name == "unknown":
             self.stdout.write("Name the licence of the documents: run this again with --licence.")

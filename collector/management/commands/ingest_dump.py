@@ -7,6 +7,7 @@ import orjson
 
 from collector.ingest.command import IngestCommand, corpus_options, told_in_one_line
 from collector.ingest.ingestion import CorpusOptions, Progress, ingest_files
+from collector.language_names import language_name
 from collector.models import Corpus
 from common.command_line import MANAGE
 
@@ -73,7 +74,7 @@ class Command(IngestCommand):
             f"{counts.get('redirects', 0):,} redirects, "
             f"{counts.get('paragraphs', 0):,} paragraphs, "
             f"{counts.get('links', 0):,} links; {counts.get('skipped', 0):,} pages skipped; "
-            f"{corpus.language}, licence {corpus.licence_name}."
+            f"{language_name(corpus.language)}, licence {corpus.licence_name}."
         )
         if corpus.licence_name == "unknown":
             self.stdout.write("Name the licence of the text: run this again with --licence.")

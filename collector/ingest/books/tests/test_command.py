@@ -56,7 +56,7 @@ def test_it_stores_a_book_with_all_that_is_said_of_it(ford: Path, tables: list[P
     assert "3 chapters, 2 questions (utf-8)" in printed
     assert "1 rows are of documents whose books were not given." in printed
     assert "mill: 1 books, 3 chapters," in printed
-    assert printed.endswith("1 summaries; en, licence Public domain in the USA.\n")
+    assert printed.endswith("1 summaries; English, licence Public domain in the USA.\n")
     book = Book.objects.get(document="ford")
     assert (book.article.title, book.author, book.set, book.kind) == (
         *("The Ford", "Ada Mill", "valid", "book"),
@@ -239,7 +239,7 @@ def test_tables_that_say_something_else_than_before_are_refused(
 def test_a_book_in_another_language_is_refused(ford: Path) -> None:
     run(ford)
     other = write(ford.parent / "gue.txt", gutenberg(TEXT, language="French"))
-    with pytest.raises(CommandError, match=r"gue\.txt is in fr, the corpus mill in en"):
+    with pytest.raises(CommandError, match=r"gue\.txt is in French, the corpus mill in English"):
         run(other)
     run(other, "--language", "en")
 

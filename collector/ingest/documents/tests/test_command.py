@@ -131,7 +131,7 @@ def test_a_document_in_another_language_is_left_out_and_named(tmp_path: Path) ->
     done = run(tmp_path)
     assert (done["added"], done["language"]) == (["a.txt"], "en")
     (why,) = done["left_out"]
-    assert why.startswith("b.txt is in de, the corpus in en:")
+    assert why.startswith("b.txt is in German, the corpus in English:")
     assert run(tmp_path, "--language", "en")["added"] == ["b.txt"]
 
 
