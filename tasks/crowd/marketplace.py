@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from time import monotonic
 from typing import TypeVar
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
@@ -25,8 +26,10 @@ EARNED, UNLISTED = "earned", "unlisted"
 PAST = datetime(2015, 1, 1, tzinfo=UTC)
 Row = TypeVar("Row")
 log = logging.getLogger(__name__)
-# What was said of each row, by what was to be done with it, as long as it is refused.
-_said: dict[tuple[object, str], str] = {}
+# What was said of each row, by what was to be done with it, and when it was refused last. A round
+# comes every few hours at least: what none has met for so long is settled otherwise.
+_said: dict[tuple[object, str], tuple[str, float]] = {}
+SAID_SECONDS = 24 * 3600.0
 
 
 def one_by_one(rows: Iterable[Row], act: Callable[[Row], int]) -> int:
@@ -44,12 +47,22 @@ def one_by_one(rows: Iterable[Row], act: Callable[[Row], int]) -> int:
             if not error.permanent:
                 raise
             # A row may name a person: the log does not. Some words tell the time.
-            if _said.get(asked) != (why := error.code or str(error)):
+            why, now = error.code or str(error), monotonic()
+            before = _said.get(asked)
+            if before is None or before[0] != why:
                 log.warning("Put aside: %s", error)
-                _said[asked] = why
+                _forget_settled(now)
+            _said[asked] = why, now
         else:
             _said.pop(asked, None)
     return done
+
+
+def _forget_settled(now: float) -> None:
+    """Forget what was said of rows that no round has met for long."""
+    for asked, (_, at) in list(_said.items()):
+        if now - at > SAID_SECONDS:
+            _said.pop(asked, None)
 
 
 def environment() -> str:

@@ -62,6 +62,21 @@ def test_what_is_refused_in_each_round_is_said_once(stage, granted, monkeypatch,
     assert len(caplog.messages) == 2
 
 
+def test_what_was_said_of_a_row_that_is_settled_otherwise_is_forgotten(monkeypatch):
+    def refused(row):
+        raise MarketplaceError("It is not known.", permanent=True)
+
+    now = [0.0]
+    monkeypatch.setattr(marketplace, "monotonic", lambda: now[0])
+    monkeypatch.setattr(marketplace, "_said", {})
+    marketplace.one_by_one(["settled soon", "refused for good"], refused)
+    for _ in range(5):
+        now[0] += 6 * 3600.0
+        marketplace.one_by_one(["refused for good"], refused)
+    marketplace.one_by_one(["new"], refused)
+    assert {row for _, row in marketplace._said} == {"refused for good", "new"}
+
+
 def test_silence_ends_the_step(stage, granted, monkeypatch):
     told = refuse(monkeypatch, "grant", "AMALLORY", permanent=False)
     with pytest.raises(MarketplaceError):
