@@ -135,18 +135,24 @@ def choose_seeds(request: HttpRequest, context: CollectionContext) -> HttpRespon
         )
     except (ActionError, ProtocolError) as error:
         messages.error(request, str(error))
-        if left:
-            # Once nothing is left, the filters that come after have nothing to say.
-            empty = next((at for at, (number, _) in enumerate(left, 1) if not number), len(left))
-            steps = "; ".join(f"{number:,} {what}" for number, what in left[:empty])
-            messages.info(request, f"Left by one filter after the other: {steps}.")
+        _tell_filters(request, left)
         return _back_with(context, typed)
     spread = ", ".join(f"{folds[name]} {name}" for name in FOLDS if folds.get(name))
     into = f" ({spread})" if spread else ""
     stages = stages_from_seeds(context.parameters)
     each = f", {count} for each of {' and '.join(stages)}" if stages[1:] else ""
     messages.success(request, f"Chosen: {sum(folds.values())} more seeds{into}{each}.")
+    _tell_filters(request, left)
     return redirect(context.url("seeds"))
+
+
+def _tell_filters(request: HttpRequest, left: list[tuple[int, str]]) -> None:
+    """Say how many of what each filter of the protocol has left, where it tells."""
+    if left:
+        # Once nothing is left, the filters that come after have nothing to say.
+        empty = next((at for at, (number, _) in enumerate(left, 1) if not number), len(left))
+        steps = "; ".join(f"{number:,} {what}" for number, what in left[:empty])
+        messages.info(request, f"Left by one filter after the other: {steps}.")
 
 
 def _back_with(context: CollectionContext, typed: str) -> HttpResponse:

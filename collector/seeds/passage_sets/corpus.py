@@ -15,8 +15,8 @@ from collector.models.corpus import CorpusKind
 from collector.retrieval.passage_index import PassageIndex
 from collector.retrieval.passages import build_passages, passages_of
 from collector.retrieval.terms import terms
-from collector.seeds.candidate import GROUP, Candidate
-from collector.seeds.passage_sets.drawing import Drawn, draw
+from collector.seeds.candidate import GROUP, Candidate, Offered
+from collector.seeds.passage_sets.drawing import Drawing, Drawn, draw
 from collector.seeds.passage_sets.rules import PassageSetsTable
 from collector.seeds.passage_sets.survey import Passage, survey
 
@@ -36,10 +36,8 @@ class _Document:
     names: tuple[str, ...]
 
 
-def passage_sets(
-    corpus: Corpus, table: PassageSetsTable, rng: random.Random
-) -> Iterator[Candidate]:
-    """Yield the sets of passages that `table` asks for, in the order drawn.
+def passage_sets(corpus: Corpus, table: PassageSetsTable, rng: random.Random) -> Offered:
+    """Return the sets of passages that `table` asks for, in the order drawn.
 
     They depend on the corpus's text alone, never on row ids. The payload has the rule, the words
     that connect them, how many documents they are drawn from, and the GROUP of documents that must
@@ -52,8 +50,32 @@ def passage_sets(
         _passages(corpus, table, documents, rows), [each.names for each in documents], table
     )
     drawn = draw(surveyed, table, rng)
-    for start in range(0, len(drawn), SETS_AT_ONCE):
-        yield from _candidates(corpus, drawn[start : start + SETS_AT_ONCE], rows, documents)
+    sets = drawn.sets
+    index = passages_of(corpus)
+    found = (
+        candidate
+        for start in range(0, len(sets), SETS_AT_ONCE)
+        for candidate in _candidates(
+            corpus, index, sets[start : start + SETS_AT_ONCE], rows, documents
+        )
+    )
+    return Offered(found, _steps(len(rows), table, drawn))
+
+
+def _steps(n_passages: int, table: PassageSetsTable, drawn: Drawing) -> tuple[tuple[str, int], ...]:
+    """Return what was left after each reason for which passages are in no set."""
+    fitting = f"passages of {table.min_characters:,} to {table.max_characters:,} characters"
+    steps = [(fitting, n_passages)]
+    if drawn.n_doubles:
+        n_passages -= drawn.n_doubles
+        verb = "is" if drawn.n_doubles == 1 else "are"
+        what = f"without the {drawn.n_doubles:,} that {verb} nearly the same as another"
+        steps.append((f"passages {what}", n_passages))
+    if drawn.n_common:
+        n_passages -= drawn.n_common
+        what = f"without the {drawn.n_common:,} that too many documents have"
+        steps.append((f"passages {what}", n_passages))
+    return tuple(steps)
 
 
 def _documents(corpus: Corpus) -> list[_Document]:
@@ -122,10 +144,13 @@ def _trees(corpus: Corpus) -> dict[int, int]:
 
 
 def _candidates(
-    corpus: Corpus, drawn: Sequence[Drawn], rows: Sequence[int], documents: Sequence[_Document]
+    corpus: Corpus,
+    index: PassageIndex,
+    drawn: Sequence[Drawn],
+    rows: Sequence[int],
+    documents: Sequence[_Document],
 ) -> Iterator[Candidate]:
     """Yield drawn sets with their texts; one query."""
-    index = passages_of(corpus)
     wanted = [rows[passage] for each in drawn for passage in each.passages]
     fields = ("pk", "article__title", "position", "text")
     found = Paragraph.objects.filter(pk__in=wanted).values_list(*fields)

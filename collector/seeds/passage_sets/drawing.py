@@ -60,6 +60,18 @@ class Drawn(NamedTuple):
     group: int
 
 
+class Drawing(NamedTuple):
+    """All sets in the order drawn, and how many passages no set has, whatever is asked for.
+
+    n_doubles: nearly the same as one that can be drawn. n_common: what too many documents have, so
+    that these would all be in one split.
+    """
+
+    sets: list[Drawn]
+    n_doubles: int
+    n_common: int
+
+
 class _Proposal(NamedTuple):
     """Passages that a rule would draw, the strongest first; `third` may come to them."""
 
@@ -77,6 +89,7 @@ class _Drawing:
         self._used: set[int] = set()
         self._n_of: Counter[int] = Counter()
         self._most = max(LEAST_TOGETHER, int(table.max_share_together * surveyed.n_documents))
+        self._n_doubles = self._n_common = 0
         self._leave_out_boilerplate()
         strongest = surveyed.connections[: surveyed.n_documents]
         self._wanted = {passage for each in strongest for passage in (each.first, each.second)}
@@ -95,7 +108,7 @@ class _Drawing:
         }
         self._shown: dict[str, Counter[int]] = {rule: Counter() for rule in RULES}
 
-    def draw_all(self) -> list[Drawn]:
+    def draw_all(self) -> Drawing:
         """Return all sets in the order drawn."""
         found: list[tuple[str, tuple[int, ...]]] = []
         shares = {rule: getattr(self._table.shares, rule) for rule in RULES}
@@ -106,7 +119,8 @@ class _Drawing:
                 shares[rule] = 0.0
             else:
                 found.append((rule, passages))
-        return [Drawn(rule, some, self._group(some[0])) for rule, some in found]
+        sets = [Drawn(rule, some, self._group(some[0])) for rule, some in found]
+        return Drawing(sets, self._n_doubles, self._n_common)
 
     def _next(self, rule: str) -> tuple[int, ...] | None:
         """Return the next set of a rule, what it has shown before counting less."""
@@ -180,7 +194,9 @@ class _Drawing:
             self._used.update(others)
             if len(documents) > self._most:
                 self._used.add(group)
+                self._n_common += 1 + len(others)
                 continue
+            self._n_doubles += len(others)
             for document in documents[1:]:
                 self._together.unite(documents[0], document)
 
@@ -248,6 +264,6 @@ class _Drawing:
                 yield passages[start : start + WINDOW]
 
 
-def draw(surveyed: Surveyed, table: PassageSetsTable, rng: random.Random) -> list[Drawn]:
+def draw(surveyed: Surveyed, table: PassageSetsTable, rng: random.Random) -> Drawing:
     """Return all the sets that can be drawn, in the order drawn; no passage is in two of them."""
     return _Drawing(surveyed, table, rng).draw_all()

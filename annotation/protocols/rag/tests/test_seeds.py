@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from annotation.dashboard.tests.making import make_browser
 from annotation.protocols.rag.tests.conftest import write_documents
+from collector.accounts import owner
 from collector.models import Collection, Corpus
 from collector.protocols.loading import get_protocol
 from collector.seeds.passage_sets.corpus import passage_sets
@@ -43,6 +45,26 @@ def test_both_stages_are_given_seeds_in_turn_and_more_are_as_many_at_once(
     told = StringIO()
     call_command("select_seeds", "one-by-one", count=1, stdout=told)
     assert "Chose 2 seeds, 1 for each of natural and question:" in told.getvalue()
+
+
+def test_passages_left_out_as_nearly_the_same_are_counted(tmp_path: Path, settings: Any) -> None:
+    settings.HOME, settings.PASSWORDLESS_SIGN_IN = tmp_path, True
+    folder = write_documents(tmp_path / "own")
+    harbour = (folder / "tarn.md").read_text("utf-8").split("\n\n")[2]
+    (folder / "tarn-again.md").write_text(f"# Tarn again\n\n{harbour} It is so.\n", "utf-8")
+    ingest(folder, "coast")
+    chosen("told", 1)
+    steps = [
+        "19 passages of 40 to 2,500 characters",
+        "18 passages without the 1 that is nearly the same as another",
+    ]
+    told = StringIO()
+    call_command("select_seeds", "told", count=1, stdout=told)
+    assert [line.strip() for line in told.getvalue().splitlines()[:2]] == steps
+    browser = make_browser()
+    browser.force_login(owner())
+    page = browser.post("/collections/told/seeds/choose/", {"count": "1"}, follow=True)
+    assert f"Left by one filter after the other: {'; '.join(steps)}." in page.content.decode()
 
 
 def test_sets_depend_on_the_text_alone_and_say_what_connects_them(

@@ -39,7 +39,7 @@ def drawn(
     n_documents = passages[-1].document + 1
     rules = table(**changed)
     surveyed = survey(passages, names or [[]] * n_documents, rules)
-    return draw(surveyed, rules, random.Random(seed))
+    return draw(surveyed, rules, random.Random(seed)).sets
 
 
 def texts(rng: random.Random, number: int, words: int = 60) -> list[str]:
@@ -187,7 +187,10 @@ def test_what_most_documents_have_is_never_drawn_and_connects_nothing() -> None:
     for document in range(30):
         passages.append(Passage(document, document, notice))
         passages += [Passage(document, document, text) for text in texts(rng, 3)]
-    sets = drawn(passages, max_share_together=0.2)
+    rules = table(max_share_together=0.2)
+    drawing = draw(survey(passages, [[]] * 30, rules), rules, random.Random(1))
+    sets = drawing.sets
+    assert (drawing.n_doubles, drawing.n_common) == (0, 30)
     assert not any(at % 4 == 0 for each in sets for at in each.passages)
     assert len({each.group for each in sets}) > 5
 
