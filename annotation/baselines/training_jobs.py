@@ -16,7 +16,6 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from annotation.baselines.__main__ import OUT, SCORES, WORK
-from annotation.baselines.training import named
 from annotation.models import BaselineRun, Release, TrainingState
 from annotation.readers.trained import ReaderError, is_installed
 from annotation.readers.watched_process import ReaderDied, Refused, WatchedProcess
@@ -164,6 +163,9 @@ def _train(run: BaselineRun) -> bool:
 
 def _work(run: BaselineRun) -> dict[str, object]:
     """Return what the process is told; raises ReaderError where the release lacks a file."""
+    # A process of the jobs starts without it.
+    from annotation.baselines.training import named
+
     about = named(get_protocol(run.release.collection.protocol), run.name)
     released = run.release.place
     return {

@@ -32,7 +32,6 @@ from common.command_line import MANAGE
 from common.safe_files import FOLDER_MODE
 from tasks.kinds.registry import kind_of
 from tasks.money.estimates import estimate, totals
-from tasks.simulation.simulated_contract import SIMULATED
 
 log = logging.getLogger(__name__)
 DEFAULT_WORKERS = 12
@@ -53,6 +52,9 @@ Report = Callable[[str, float], None]
 
 def check_rehearsable(collection: Collection) -> None:
     """Raise ActionError, with what to do, for a collection that cannot be rehearsed."""
+    # A process of the jobs starts without it.
+    from tasks.simulation.simulated_contract import SIMULATED
+
     if not collection.seeds.exists():
         raise ActionError(
             f"The collection has no seeds. Choose some: {MANAGE} select_seeds {collection.slug}",

@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import OrderState, Release, ReleaseOrder
-from annotation.release.publish_release import Watcher, publish_release
 from annotation.splits.assignment import make_splits
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError
@@ -74,6 +73,8 @@ def _free(now: datetime) -> Q:
 
 def _make(order: ReleaseOrder, now: datetime) -> tuple[Release, bool]:
     """Return the release and whether it is new; raises LostClaim when another job has the order."""
+    # A process of the jobs starts without it.
+    from annotation.release.publish_release import Watcher, publish_release
 
     def say(step: str) -> None:
         if not _mine(order).update(step=step, seen_at=timezone.now()):

@@ -49,13 +49,15 @@ def test_a_worker_looks_for_what_is_due_as_soon_as_it_is_ready() -> None:
     assert told == ["annotation.jobs.look_after_what_is_due", "|", "|"]
 
 
-def test_a_worker_starts_without_the_pages() -> None:
+def test_a_worker_starts_without_pages_and_what_few_jobs_need() -> None:
     told = _told_alone(
         "import sys; from collector.celery import app; app.loader.import_default_modules(); "
         "print(*sys.modules)"
     )
     assert "annotation.jobs" in told
     assert [name for name in told if name.startswith("annotation.dashboard")] == []
+    assert not {"annotation.release.publish_release", "annotation.baselines.training"} & set(told)
+    assert "tasks.simulation.simulated_contract" not in told
 
 
 def _told_alone(script: str) -> list[str]:

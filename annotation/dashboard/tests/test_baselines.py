@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.baselines import training_jobs
+from annotation.baselines import training, training_jobs
 from annotation.baselines.training_jobs import baselines_to_train, order_baseline, train_baseline
 from annotation.dashboard.tests.test_releases import issue_into
 from annotation.jobs import has_due_work
@@ -66,7 +66,7 @@ def release(rita: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Re
         "annotation.dashboard.releases.baseline_pages.trained_baselines",
         lambda context: {"bidaf": BIDAF},
     )
-    monkeypatch.setattr(training_jobs, "named", lambda protocol, name: BIDAF)
+    monkeypatch.setattr(training, "named", lambda protocol, name: BIDAF)
     return issue_into(tmp_path / "release", make_collection(slug="pilot"))
 
 

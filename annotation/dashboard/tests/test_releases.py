@@ -18,6 +18,7 @@ from annotation.dashboard.tests.test_collections import queries
 from annotation.jobs import fulfil_order, look_after_what_is_due
 from annotation.models import OrderState, Release, ReleaseOrder, Statement, Verdict
 from annotation.protocols.iirc.tests.island import island
+from annotation.release import publish_release as publishing
 from annotation.release import release_jobs
 from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.splits.assignment import make_splits
@@ -232,8 +233,9 @@ def test_a_job_that_lost_its_order_stops_and_leaves_it_to_the_other(
         return PublishedRelease(release, tmp_path, is_new=True)
 
     steps = ("decide_collection", "make_splits", "publish_release")
-    for name in steps:
-        monkeypatch.setattr(release_jobs, name, lambda *given, name=name: lose(name))
+    modules = (release_jobs, release_jobs, publishing)
+    for name, module in zip(steps, modules, strict=True):
+        monkeypatch.setattr(module, name, lambda *given, name=name: lose(name))
     release_jobs.fulfil(order.pk, timezone.now())
     assert tuple(done) == steps[: steps.index(lost_in) + 1]
     order.refresh_from_db()
