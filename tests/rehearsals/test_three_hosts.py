@@ -193,6 +193,7 @@ def settle(served: Site, instance: Instance) -> None:
 
     assert wait_until(is_even, MOST_SECONDS), (
         instance.call(f"{HERE}:still_open"),
+        instance.call(f"{HERE}:unpaid"),
         n_submitted(served),
     )
 
@@ -213,6 +214,23 @@ def still_open() -> dict[str, int]:
         "payments": unpaid.exclude(state=PaymentState.CONFIRMED).count(),
         "dialogs": Dialog.objects.filter(settled=False).count(),
     }
+
+
+def unpaid() -> list[dict[str, Any]]:
+    """Return what each payment that is not confirmed is for, and waits for (runs on a host)."""
+    from django.db.models import F
+
+    from tasks.models import Payment, PaymentState
+
+    told = {
+        "stay": F("lease__state"),
+        "receipt": F("lease__submission__state"),
+        "work": F("submission__state"),
+        "hit": F("posting__state"),
+        "own_hit": F("posting__worker"),
+    }
+    rows = Payment.objects.filter(amount_cents__gt=0).exclude(state=PaymentState.CONFIRMED)
+    return list(rows.values("key", "kind", "state", "reason", "refusal", **told))
 
 
 def check_taken(served: Site, taken: list[tuple[str, str]]) -> None:
