@@ -14,6 +14,7 @@ MAX_TEXT_BYTES = 20 << 20
 # What a reader holds at most while it waits for the end of one page.
 MAX_PAGE_BYTES = 64 << 20
 
+_PAGE_TAG = re.compile(rb"<(/?)page>")
 _TITLE = re.compile(rb"<title>([^<]*)</title>")
 _NAMESPACE = re.compile(rb"<ns>\s*(-?\d+)\s*</ns>")
 _ID = re.compile(rb"<id>\s*(\d+)\s*</id>")
@@ -80,13 +81,20 @@ class Dump:
         yielded before are whole.
         """
         rest, n_pages = self._rest, 0
+        n_searched = 0
+        opened = False
         while True:
-            *closed, rest = rest.split(b"</page>")
-            for piece in closed:
-                # More than one opening means that the pages before the last were cut.
-                for page in piece.split(b"<page>")[1:] or [piece]:
+            start = 0
+            # One pattern for both tags looks through everything once.
+            for tag in _PAGE_TAG.finditer(rest, n_searched):
+                # A second opening means that the page before it was cut.
+                if tag[1] or opened:
                     n_pages += 1
-                    yield page
+                    yield rest[start : tag.start()]
+                start, opened = tag.end(), not tag[1]
+            rest = rest[start:]
+            # The beginning of a tag may stand at the end.
+            n_searched = max(0, len(rest) - len(b"</page>"))
             if len(rest) > MAX_PAGE_BYTES:
                 raise DumpError(
                     f"{self.name}: page {n_pages + 1} is larger than {MAX_PAGE_BYTES >> 20} MiB, "
@@ -119,10 +127,10 @@ def parse_page(xml: bytes) -> RawPage:
     namespace, page_id = _NAMESPACE.search(head), _ID.search(head)
     if not page_id:
         raise MalformedPage(title, "the page has no id")
-    if xml.find(b"<revision>", max(0, xml.find(b"</revision>"))) > start:
-        # A history has many revisions: the last one is the page.
-        start = xml.rfind(b"<revision>")
     opening = _TEXT.search(xml, start) if start >= 0 else None
+    if opening and _is_history(xml, start, opening):
+        start = xml.rfind(b"<revision>")
+        opening = _TEXT.search(xml, start)
     if not opening:
         raise MalformedPage(title, "the page has no revision with a text")
     limits = start, opening.start()
@@ -139,6 +147,16 @@ def parse_page(xml: bytes) -> RawPage:
         timestamp=timestamp[1].decode("ascii", "replace") if timestamp else "",
         model=model[1].decode("ascii", "replace") if model else "wikitext",
         text=_text(xml, opening, title),
+    )
+
+
+def _is_history(xml: bytes, start: int, opening: re.Match[bytes]) -> bool:
+    """Return whether a revision follows that at `start`; `opening`: the first text's tag."""
+    # A text has no tags: the end of it is found without looking for longer words in it.
+    after = xml.find(b"<", opening.end())
+    return (
+        xml.find(b"<revision>", start + 1, opening.start()) >= 0
+        or xml.find(b"<revision>", after) >= 0
     )
 
 

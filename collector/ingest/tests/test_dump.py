@@ -140,6 +140,18 @@ def test_a_page_that_was_never_closed_costs_no_other_page(tmp_path: Path) -> Non
     assert parse_page(second).title == "Orla"
 
 
+@pytest.mark.parametrize("chunk_bytes", [1, 6, 7, 100])
+def test_pages_are_found_wherever_chunks_end(
+    chunk_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut = page("Cut", "x", 1).replace("</page>", "")
+    path = write(tmp_path / "d.xml", head() + cut + page("Orla", "Deep", 2) + "\n" + TAIL)
+    whole = list(Dump(path).pages())
+    monkeypatch.setattr(decompression, "CHUNK_BYTES", chunk_bytes)
+    assert list(Dump(path).pages()) == whole
+    assert [parse_page(xml).title for xml in whole] == ["Cut", "Orla"]
+
+
 def test_of_a_history_the_last_revision_counts() -> None:
     xml = page("Orla", "old", 1)
     newer = xml[xml.index("<revision>") : xml.index("</page>")].replace("1001", "7")
