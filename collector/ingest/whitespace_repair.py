@@ -5,7 +5,7 @@ import re
 # Not the empty text: what follows may be dropped as well, and the blank is then still wanted.
 _NO_BLANK_BEFORE = (" ", ",", ".", ";", ":", ")", "\n")
 # At the start of a line or of a list item, what the dropped thing leaves behind.
-_MARKS = ("\n", "*", "#", ":", ";", "")
+_MARKS = ("\n", "*", "#", ":", ";")
 _LEFT_OVER = (", ", ". ", "; ", ": ")
 # Brackets around brackets around nothing are no prose; deeper ones stay.
 MAX_BRACKETS = 6
@@ -33,11 +33,20 @@ def join(kept: list[str], after: str) -> None:
                 kept[-1] = before.rstrip(" ,;") if after[:1] == ")" else before[:-1]
             elif last == "\n":
                 after = after.lstrip(" ")
-            if before[-2:-1] in _MARKS and after[:2] in _LEFT_OVER:
+            if after[:2] in _LEFT_OVER and _begins_line(kept, before):
                 after = after[2:]
             break
     if after:
         kept.append(after)
+
+
+def _begins_line(kept: list[str], before: str) -> bool:
+    """Return whether `before`, the last of the pieces, ends with marks, or with one and a blank."""
+    if before[-1:] != " " and before[-1:] not in _MARKS:
+        return False
+    # Where pieces meet is not where a line begins.
+    previous = before[-2:-1] or (kept[-2][-1:] if len(kept) > 1 else "")
+    return not previous or previous in _MARKS
 
 
 def drop_stray(text: str, stray: re.Pattern[str]) -> str:

@@ -40,6 +40,12 @@ def links(text: str, language: str = "en") -> list[tuple[str, str]]:
         ("Deep<ref group=n>a <ref>b</ref>.", "Deep."),
         ("Deep {{x|{{y}}|[[z]]}}, wide.", "Deep, wide."),
         ("Orla ({{lang-xx}}; born 1950) swims.", "Orla (born 1950) swims."),
+        (
+            "Orla (''{{lang|x|a}}''; ''{{lang|y|b}}''; {{lang|z|c}} {{d}}, e) swims",
+            "Orla (a; b; c, e) swims",
+        ),
+        ("Deep<ref>a</ref> <ref>b</ref>, wide.", "Deep, wide."),
+        ("* {{x}}, deep\n*<!-- x -->A<!-- y -->, wide", "deep|A, wide"),
         ("Orla ({{a}} {{b}}) swims in f().", "Orla swims in f()."),
         ("Is {{convert|300|m|ft}} by {{nowrap|5 km}}.", "Is 300 m by 5 km."),
         ("{{lang|fr|eau}}{{snd}}water{{'}}s", "eau – water's"),
