@@ -8,6 +8,7 @@ from typing import NamedTuple
 from collector.ingest.decompression import Source
 from collector.ingest.errors import DumpError, MalformedPage
 from collector.ingest.wiki_site import Site, read_site
+from collector.ingest.xml_text import text_of
 
 # MediaWiki stores no page over 2 MiB; ten times that is not a page any more.
 MAX_TEXT_BYTES = 20 << 20
@@ -22,14 +23,15 @@ _REDIRECT = re.compile(rb'<redirect title="([^"]*)"')
 _TIMESTAMP = re.compile(rb"<timestamp>([^<]*)</timestamp>")
 _MODEL = re.compile(rb"<model>([^<]*)</model>")
 _TEXT = re.compile(rb"<text\b[^>]*?(/?)>")
-_REFERENCE = re.compile(rb"&#?[0-9A-Za-z]{0,10};?")
-_NUMBER = re.compile(rb"&#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}));")
 # What XML 1.0 forbids and databases refuse.
 _CONTROL = bytes([*range(9), 11, 12, *range(14, 32)])
 
 
 class RawPage(NamedTuple):
-    """One page as the dump has it; of several revisions the last."""
+    """One page as the dump has it; of several revisions the last.
+
+    `text` is not yet read: much of it is dropped sooner than its references are replaced.
+    """
 
     title: str
     namespace: int
@@ -38,7 +40,7 @@ class RawPage(NamedTuple):
     revision_id: int
     timestamp: str
     model: str
-    text: str
+    text: bytes
 
 
 class Dump:
@@ -123,7 +125,7 @@ def parse_page(xml: bytes) -> RawPage:
     found = _TITLE.search(head)
     if not found:
         raise MalformedPage("", "the page has no title")
-    title = _decoded(found[1], "")
+    title = _title(found[1])
     namespace, page_id = _NAMESPACE.search(head), _ID.search(head)
     if not page_id:
         raise MalformedPage(title, "the page has no id")
@@ -142,7 +144,7 @@ def parse_page(xml: bytes) -> RawPage:
         title=title,
         namespace=int(namespace[1]) if namespace else 0,
         page_id=int(page_id[1]),
-        redirect=_decoded(redirect[1], title) if redirect else "",
+        redirect=_title(redirect[1], title) if redirect else "",
         revision_id=int(revision_id[1]),
         timestamp=timestamp[1].decode("ascii", "replace") if timestamp else "",
         model=model[1].decode("ascii", "replace") if model else "wikitext",
@@ -160,9 +162,9 @@ def _is_history(xml: bytes, start: int, opening: re.Match[bytes]) -> bool:
     )
 
 
-def _text(xml: bytes, opening: re.Match[bytes], title: str) -> str:
+def _text(xml: bytes, opening: re.Match[bytes], title: str) -> bytes:
     if opening[1]:
-        return ""
+        return b""
     start = opening.end()
     end = xml.find(b"<", start)
     if not xml.startswith(b"</text>", end):
@@ -172,40 +174,23 @@ def _text(xml: bytes, opening: re.Match[bytes], title: str) -> str:
         raise MalformedPage(title, "the page's text has no end")
     if end - start > MAX_TEXT_BYTES:
         raise MalformedPage(title, f"the page's text is over {MAX_TEXT_BYTES >> 20} MiB")
-    return _decoded(xml[start:end], title)
+    text = xml[start:end]
+    _check(text, title)
+    return text
 
 
-def _decoded(data: bytes, title: str) -> str:
+def _title(xml: bytes, title: str = "") -> str:
+    """Return the title that `xml` is read as; `title`: that of its page, as far as known."""
+    _check(xml, title)
+    try:
+        return text_of(xml)
+    except MalformedPage as error:
+        raise MalformedPage(title, error.reason) from error
+
+
+def _check(data: bytes, title: str) -> None:
     if b"<" in data:
         raise MalformedPage(title, "unescaped markup in the page's text")
     # Deleting and comparing lengths is ten times faster than searching with a pattern.
     if len(data.translate(None, _CONTROL)) != len(data):
         raise MalformedPage(title, "control characters that XML forbids")
-    try:
-        # Before decoding, because bytes are searched faster than text with wide characters.
-        return _REFERENCE.sub(_in_place_of_reference, data).decode()
-    except UnicodeDecodeError as error:
-        raise MalformedPage(title, "not valid UTF-8") from error
-    except KeyError as error:
-        raise MalformedPage(title, f"an unknown character reference {error.args[0]}") from error
-
-
-class _References(dict[bytes, bytes]):
-    """What character references stand for; KeyError with the reference if for nothing."""
-
-    def __missing__(self, reference: bytes) -> bytes:
-        number = _NUMBER.fullmatch(reference)
-        if number:
-            code = int(number[1], 16) if number[1] else int(number[2])
-            if code in (9, 10, 13) or 32 <= code < 0xD800 or 0xE000 <= code < 0x110000:
-                return chr(code).encode()
-        raise KeyError(reference.decode("ascii", "replace"))
-
-
-_CHARACTERS = _References(
-    {b"&lt;": b"<", b"&gt;": b">", b"&amp;": b"&", b"&quot;": b'"', b"&apos;": b"'"}
-)
-
-
-def _in_place_of_reference(match: re.Match[bytes]) -> bytes:
-    return _CHARACTERS[match[0]]

@@ -5,6 +5,7 @@ from enum import Enum
 
 from collector.ingest.markup_escaping import hide
 from collector.ingest.whitespace_repair import join
+from collector.ingest.xml_text import decoded, narrow, unescaped
 
 
 class _Action(Enum):
@@ -36,31 +37,35 @@ _TAGS = {
 }
 _ACTIONS = {tag: action for action, tags in _TAGS.items() for tag in tags.split()}
 _NAME = re.compile(r"(/?)([a-zA-Z][a-zA-Z0-9]*)")
+# How XML writes the angle brackets of wikitext.
+_OPEN, _CLOSE = "&lt;", "&gt;"
 
 
-def drop_elements(text: str) -> str:
-    """Return `text` without comments, tags, and elements whose content is no prose.
+def drop_elements(xml: bytes) -> str:
+    """Return the text of `xml` without comments, tags, and elements whose content is no prose.
 
     The inside of <nowiki> is hidden. An opening that is never closed loses its tag only, a comment
     takes the rest of the page, as on the wiki; the time is linear.
+
+    What goes is neither decoded nor are its references replaced: in articles it is about half.
+    Raises MalformedPage as `text_of` does for what stays.
     """
-    first, *parts = text.split("<")
-    if not parts:
-        return text
-    kept = [first]
+    # A bracket that closes need not be written as a reference.
+    first, *parts = narrow(xml.replace(b">", b"&gt;")).split(_OPEN)
+    kept = [unescaped(first)]
     hopeless: set[str] = set()
     index, n = 0, len(parts)
     while index < n:
         part = parts[index]
         index += 1
-        if part.startswith("ref") and part[3:4] in (" ", ">", "/", "\n"):
-            gap = part.find(">")
-            if index < n and part[gap - 1] != "/" and gap > 0 and parts[index][:5] == "/ref>":
+        if part.startswith("ref") and part[3:4] in (" ", "&", "/", "\n"):
+            gap = part.find(_CLOSE)
+            if index < n and part[gap - 1] != "/" and gap > 0 and parts[index][:8] == "/ref&gt;":
                 # Nearly all references: nothing between their tags has tags.
-                after = parts[index][5:]
+                after = unescaped(parts[index][8:])
                 index += 1
             elif gap > 0 and part[gap - 1] == "/":
-                after = part[gap + 1 :]
+                after = _after(part, gap)
             else:
                 index = _drop_enclosing(kept, parts, index, "ref", hopeless)
                 continue
@@ -72,16 +77,25 @@ def drop_elements(text: str) -> str:
             index = _drop_comment(kept, parts, index)
         else:
             index = _drop_tag(kept, parts, index, hopeless)
-    return "".join(kept)
+    return decoded("".join(kept))
+
+
+def _after(part: str, gap: int) -> str:
+    """Return the text after the bracket that closes at `gap` of `part`."""
+    return unescaped(part[gap + len(_CLOSE) :])
+
+
+def _after_tag(part: str) -> str:
+    return unescaped(part.partition(_CLOSE)[2])
 
 
 def _drop_comment(kept: list[str], parts: list[str], index: int) -> int:
     """Drop the comment that begins with part `index - 1`; return the part to go on with."""
-    position = parts[index - 1].find("-->", 3)
+    position = parts[index - 1].find("--&gt;", 3)
     while position < 0 and index < len(parts):
-        position = parts[index].find("-->")
+        position = parts[index].find("--&gt;")
         index += 1
-    after = parts[index - 1][position + 3 :] if position >= 0 else ""
+    after = _after(parts[index - 1], position + 2) if position >= 0 else ""
     if after.startswith("\n") and kept[-1].endswith("\n"):
         # A comment alone on its line takes the line along, or it would end a paragraph.
         after = after[1:]
@@ -97,22 +111,22 @@ def _drop_enclosing(
 ) -> int:
     """Drop the element opened by part `index - 1`; return the part to go on with."""
     part = parts[index - 1]
-    gap = part.find(">")
+    gap = part.find(_CLOSE)
     if gap < 0:
         # A tag that is never finished: the rest of its line belongs to it.
         line_end = part.find("\n")
-        join(kept, part[line_end:] if line_end >= 0 else "")
+        join(kept, unescaped(part[line_end:]) if line_end >= 0 else "")
         return index
     if part[gap - 1] == "/" or tag in hopeless:
-        join(kept, part[gap + 1 :])
+        join(kept, _after(part, gap))
         return index
     end = _closing(parts, index, tag)
     if end < 0:
         # Asking again for each opening would take quadratic time.
         hopeless.add(tag)
-        join(kept, part[gap + 1 :])
+        join(kept, _after(part, gap))
         return index
-    join(kept, parts[end].partition(">")[2])
+    join(kept, _after_tag(parts[end]))
     return end + 1
 
 
@@ -135,28 +149,26 @@ def _drop_tag(kept: list[str], parts: list[str], index: int, hopeless: set[str])
     name = _NAME.match(part)
     tag = name[2].lower() if name else ""
     action = _ACTIONS.get(tag)
-    gap = part.find(">")
+    gap = part.find(_CLOSE)
     if name is None or action is None or gap < 0:
-        kept.append("<" + part)
+        kept.append("<" + unescaped(part))
         return index
-    after = part[gap + 1 :]
+    if action is _Action.ENCLOSING and not name[1]:
+        return _drop_enclosing(kept, parts, index, tag, hopeless)
+    if action is _Action.LITERAL and not name[1] and part[gap - 1] != "/" and tag not in hopeless:
+        end = _closing(parts, index, tag)
+        if end >= 0:
+            inside = _OPEN.join([part[gap + len(_CLOSE) :], *parts[index:end]])
+            shown = hide(decoded(unescaped(inside)))
+            kept.append(narrow(shown.encode()) + _after_tag(parts[end]))
+            return end + 1
+        hopeless.add(tag)
+    after = _after(part, gap)
     if action is _Action.BLOCK:
         after = "\n" + after
     elif action is _Action.BREAK:
         # At the start of a line a blank would mean preformatted text.
         after = after.lstrip(" ") if kept[-1].endswith("\n") else " " + after
-    elif name[1] or action is _Action.INLINE:
-        pass
-    elif action is _Action.ENCLOSING:
-        return _drop_enclosing(kept, parts, index, tag, hopeless)
-    elif part[gap - 1] != "/" and tag not in hopeless:
-        end = _closing(parts, index, tag)
-        if end >= 0:
-            inside = "<".join([after, *parts[index:end]])
-            after = hide(inside) + parts[end].partition(">")[2]
-            index = end + 1
-        else:
-            hopeless.add(tag)
     if after:
         kept.append(after)
     return index

@@ -78,10 +78,15 @@ class PageReader:
         other = _NAMESPACE.search(xml, 0, 2000)
         if other and int(other[1]) != CATEGORY_NAMESPACE:
             return OtherRecord(int(other[1]))
+        title = ""
         try:
             page = parse_page(xml)
+            title = page.title
+            return self._read(page)
         except MalformedPage as error:
-            return SkippedRecord(error.title or "(no title)", error.reason)
+            return SkippedRecord(title or error.title or "(no title)", error.reason)
+
+    def _read(self, page: RawPage) -> Record:
         if page.namespace == CATEGORY_NAMESPACE:
             title = self._wikitext.titles.categories[page.title.partition(":")[2]]
             return CategoryRecord(title, self._wikitext.categories(page.text))

@@ -12,6 +12,7 @@ from collector.ingest.links import LinkReader
 from collector.ingest.templates import Templates
 from collector.ingest.titles import Titles
 from collector.ingest.wiki_site import Site
+from collector.ingest.xml_text import text_of
 
 _REDIRECT = re.compile(r"\s*#\s*([^\[:\n]{2,40}?)\s*:?\s*\[\[([^\[\]|\n]+)")
 _LEAD: Section = (0, "")
@@ -39,14 +40,15 @@ class Wikitext:
         self._links = LinkReader(self.titles, site.language)
         self._variants = has_variants(site.language)
 
-    def parse(self, text: str) -> ParsedPage:
-        """Return the sections, paragraphs, categories, infoboxes and redirect of wikitext `text`.
+    def parse(self, xml: bytes) -> ParsedPage:
+        """Return the sections, paragraphs, categories, infoboxes and redirect of a page.
 
-        The time is linear in its length, whatever is nested or left open.
+        `xml`: its wikitext as the dump writes it. The time is linear in its length, whatever is
+        nested or left open. Raises MalformedPage if what stays of it cannot be decoded.
         """
-        if redirect := self.redirect(text):
+        if redirect := self.redirect(xml):
             return ParsedPage(redirect=redirect)
-        text, is_disambiguation, infoboxes = self._templates.drop(drop_elements("\n" + text))
+        text, is_disambiguation, infoboxes = self._templates.drop(drop_elements(b"\n" + xml))
         text, categories = drop_media(drop_tables(text), self.titles)
         text, links = self._links.read(clean(text, variants=self._variants))
         sections, paragraphs = read_lines(text, links)
@@ -58,14 +60,14 @@ class Wikitext:
             is_disambiguation=is_disambiguation,
         )
 
-    def categories(self, text: str) -> list[str]:
-        """Return the categories that wikitext `text` is in, read no further than they need."""
-        found = drop_media(self._templates.drop(drop_elements("\n" + text)).text, self.titles)[1]
+    def categories(self, xml: bytes) -> list[str]:
+        """Return the categories that wikitext `xml` is in, read no further than they need."""
+        found = drop_media(self._templates.drop(drop_elements(b"\n" + xml)).text, self.titles)[1]
         return list(dict.fromkeys(filter(None, found)))
 
-    def redirect(self, text: str) -> str:
+    def redirect(self, xml: bytes) -> str:
         """Return the title that `#REDIRECT [[title]]` points to, blank if the page is none."""
-        start = _REDIRECT.match(text) if "#" in text[:100] else None
+        start = _REDIRECT.match(text_of(xml)) if b"#" in xml[:100] else None
         if not start or start[1].lower() not in wiki_names.REDIRECTS:
             return ""
         return self.titles.normalise(start[2].partition("#")[0])

@@ -20,6 +20,7 @@ from collector.ingest.decompression import Source
 from collector.ingest.dump import Dump, parse_page
 from collector.ingest.parallel import read_records
 from collector.ingest.wikitext import Wikitext
+from collector.ingest.xml_text import text_of
 from deploy.benchmarks.peers import peer
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -131,11 +132,12 @@ def _against_wikiextractor(path: Path, folder: Path, megabytes: float, ours: flo
 
 def _against_mwparserfromhell(path: Path) -> None:
     dump = Dump(path)
-    texts = [parse_page(xml).text for xml in dump.pages()]
+    pages = [parse_page(xml).text for xml in dump.pages()]
+    texts = [text_of(page) for page in pages]
     some = list(islice(texts, 0, None, max(1, len(texts) // REFERENCE_PAGES)))
     wikitext = Wikitext(dump.site)
     ours, theirs = _cpu(
-        lambda: [wikitext.parse(text) for text in texts],
+        lambda: [wikitext.parse(page) for page in pages],
         lambda: [mwparserfromhell.parse(text) for text in some],
     )
     ours, theirs = ours / _megabytes(texts), theirs / _megabytes(some)

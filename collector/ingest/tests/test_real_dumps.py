@@ -20,6 +20,7 @@ from collector.ingest.records import (
 )
 from collector.ingest.tests.reference import prose_links
 from collector.ingest.wikitext import Wikitext
+from collector.ingest.xml_text import text_of
 from collector.models import Article, Paragraph
 
 DATA = os.environ.get("COLLECTOR_DATA")
@@ -160,7 +161,7 @@ def test_links_and_what_they_say_are_those_of_mwparserfromhell(name: str, step: 
         text = parse_page(xml).text
         if wikitext.redirect(text):
             continue
-        expected = prose_links(text, wikitext.titles)
+        expected = prose_links(text_of(text), wikitext.titles)
         ours = Counter(
             (shown[start:end], title)
             for _, kind, shown, links in wikitext.parse(text).paragraphs

@@ -62,3 +62,18 @@ def test_what_is_no_wikitext_is_skipped_with_its_title() -> None:
     assert PageReader(Site()).read(b"nothing") == SkippedRecord(
         "(no title)", "the page has no title"
     )
+
+
+def test_what_cannot_be_decoded_is_one_pages_fault_unless_it_is_dropped() -> None:
+    def read_with(old: str, new: bytes) -> Record:
+        xml = page("Orla", "Deep<ref>note</ref>, wide.", 1).encode()
+        return PageReader(Site()).read(xml.replace(old.encode(), new))
+
+    assert read_with("Deep", b"\xff") == SkippedRecord("Orla", "not valid UTF-8")
+    assert read_with("wide", b"&nbsp;") == SkippedRecord(
+        "Orla", "an unknown character reference &nbsp;"
+    )
+    for damaged in (b"\xff", b"&nbsp;"):
+        record = read_with("note", damaged)
+        assert isinstance(record, PageRecord)
+        assert record.paragraphs[0][2] == "Deep, wide."

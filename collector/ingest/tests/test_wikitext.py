@@ -1,5 +1,7 @@
 """Wikitext becomes paragraphs whose links stand exactly where they say."""
 
+from xml.sax.saxutils import escape
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ RESIDUE = ("{{", "}}", "[[", "]]", "{|", "|}")
 
 
 def parse(text: str, language: str = "en") -> ParsedPage:
-    return Wikitext(Site(language=language)).parse(text)
+    return Wikitext(Site(language=language)).parse(escape(text).encode())
 
 
 def texts(text: str) -> list[str]:
@@ -96,6 +98,11 @@ def test_links_have_their_surface_and_their_target(
 def test_letters_after_a_link_prolong_it_as_the_language_has_it() -> None:
     assert links("[[озеро]]м", "ru") == [("озером", "Озеро")]
     assert links("[[湖]]は", "ja") == [("湖", "湖")]
+
+
+def test_a_bracket_that_closes_may_stand_as_it_is_in_the_xml() -> None:
+    xml = b"Deep&lt;ref name=a>b&lt;/ref>, &lt;nowiki>&amp;nbsp;&lt;/nowiki> &lt;b>wide&lt;/b>."
+    assert Wikitext(Site()).parse(xml).paragraphs[0][2] == "Deep, &nbsp; wide."
 
 
 def test_sections_have_their_headings_and_only_those_with_text() -> None:
