@@ -201,9 +201,12 @@ def approve_confirmed(collection: Collection, now: datetime) -> int:
     With them goes what was handed in without work and what a crash cut off half-way.
     """
     parameters = parameters_of(collection)
-    ripe = now - timedelta(hours=parameters.pay.approve_after_hours)
+    ripe = Q(state=ReceiptState.CONFIRMED)
+    # Where nobody waits, neither does what a clock confirmed that was ahead.
+    if hours := parameters.pay.approve_after_hours:
+        ripe &= Q(confirmed_at__lte=now - timedelta(hours=hours))
     confirmed = Submission.objects.filter(
-        Q(state=ReceiptState.CONFIRMED, confirmed_at__lte=ripe) | Q(state=ReceiptState.APPROVING),
+        ripe | Q(state=ReceiptState.APPROVING),
         lease__unit__stage__collection=collection,
     ).select_related("lease__session__posting")
     empty = EmptySubmission.objects.filter(

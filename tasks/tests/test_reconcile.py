@@ -209,3 +209,10 @@ def test_one_hit_that_is_gone_hides_no_returned_one(stage, monkeypatch):
     gone = first.posting.external_id
     monkeypatch.setattr(marketplace, "is_vacant", lambda name: name != gone or refuse())
     assert reconcile.find_returned(stage.collection, NOW + timedelta(minutes=10)) == 1
+
+
+def test_what_a_clock_confirmed_that_was_ahead_is_paid_where_nobody_waits(stage, fake_marketplace):
+    work = make_confirmed(stage.collection, at=NOW)
+    type(work).objects.update(confirmed_at=NOW + timedelta(hours=1))
+    assert payments.approve_confirmed(stage.collection, NOW) == 1
+    assert state_of(work) == "approved"
