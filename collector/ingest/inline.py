@@ -15,6 +15,7 @@ _AROUND_GONE = re.compile(rf"[ ]?\({_GONE}\)|{_GONE}")
 BEGINNING, FEW_DOUBLE_BLANKS = 5000, 3
 
 _QUOTES = re.compile(r"'{2,}")
+_BOLD = re.compile("'''")
 _MARKS = re.compile("''(?:'(?:'')?)?")
 _EXTERNAL = re.compile(
     r"\[(?:https?:|ftp:|mailto:|//)[^\s\[\]]*+[ \t]*+"
@@ -91,17 +92,17 @@ def drop_quotes(text: str) -> str:
 
 def _apostrophes(text: str) -> Iterator[int]:
     """Yield where the one apostrophe is in each line with odd numbers of bold and italics."""
-    position = text.find("'''")
-    while position >= 0:
-        start = text.rfind("\n", 0, position) + 1
-        end = text.find("\n", position)
+    end = 0
+    # A pattern finds three characters in a third of the time that `find` takes among wide ones.
+    while bold := _BOLD.search(text, end):
+        start = text.rfind("\n", 0, bold.start()) + 1
+        end = text.find("\n", bold.start())
         end = end if end >= 0 else len(text)
         runs = [len(run) for run in _QUOTES.findall(text, start, end)]
         n_bold = sum(run != 2 for run in runs)
         n_italic = sum(run not in (3, 4) for run in runs)
         if n_bold % 2 and n_italic % 2 and (place := _apostrophe(text, start, end)) >= 0:
             yield place
-        position = text.find("'''", end)
 
 
 def _apostrophe(text: str, start: int, end: int) -> int:
