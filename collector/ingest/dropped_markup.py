@@ -5,7 +5,8 @@ import re
 from collector.ingest.titles import Prefix, Titles
 from collector.ingest.whitespace_repair import join
 
-_PREFIXED = re.compile(r"\[\[([^\[\]|:\n]+):([^\[\]|\n]*)(?:\|[^\[\]\n]*)?(\]\])?")
+# Possessive, or each link without a colon would be looked through backwards too.
+_PREFIXED = re.compile(r"\[\[([^\[\]|:\n]++):([^\[\]|\n]*+)(?:\|[^\[\]\n]*+)?(\]\])?")
 _EDGE = re.compile(r"\n[ \t:*#;]*\{\||\n[ \t]*\|\}")
 
 
