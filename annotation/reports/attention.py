@@ -1,5 +1,6 @@
 """What waits for a person's eyes, counted for one collection or for all of them at once."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -29,6 +30,7 @@ from tasks.models import (
     RejectionState,
     Submission,
 )
+from tasks.people.eligibility import waiting_for_others
 
 # Work cut off by its time is paid by a job within seconds; later than this something is wrong.
 LATE = timedelta(minutes=10)
@@ -49,11 +51,13 @@ class Attention:
     refused: int = 0
     proposed: int = 0
     bonuses: int = 0
+    for_others: int = 0
 
     def waiting(self) -> list[tuple[str, str]]:
         """Return a short phrase for each kind of thing that waits, and the page it waits on."""
         unpaid = "payment for cut-off work due", "payments for cut-off work due"
         labels = "question whose labels differ", "questions whose labels differ"
+        others = "stage waiting for another person", "stages waiting for another person"
         left_out = "question excluded by its votes", "questions excluded by their votes"
         counted = [
             (
@@ -74,6 +78,7 @@ class Attention:
             (self.refused, "assignments", "payment refused", "payments refused"),
             (self.proposed, "assignments", "rejection to confirm", "rejections to confirm"),
             (self.bonuses, "money", "bonus refused", "bonuses refused"),
+            (self.for_others, "people", *others),
             (self.labels, "questions", *labels),
             (self.left_out, "questions", *left_out),
         ]
@@ -187,6 +192,7 @@ def attention_to(collections: Iterable[Collection]) -> dict[int, Attention]:
         "refused": refused,
         "proposed": _counted(proposed_rejections(), OF_SESSION, ids),
         "bonuses": _counted(refused_bonuses(), "collection", ids),
+        "for_others": Counter(one.collection_id for one in waiting_for_others(collections)),
     }
     return {
         pk: Attention(**{name: counts.get(pk, 0) for name, counts in found.items()}) for pk in ids

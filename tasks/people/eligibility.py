@@ -7,18 +7,30 @@ qualification that whoever the stage has nothing for holds, and that its HITs ar
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from django.db.models import Count, F, Max, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
 
-from collector.models import Collection, Stage
+from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
+from collector.protocols.loading import ProtocolError
 from collector.protocols.texts import current_text
 from common.prepared_sql import PreparedQuery
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.kinds.registry import kind_of
-from tasks.models import Consent, Eligibility, Lease, LeaseState, Session, Topic, Unit, Worker
+from tasks.models import (
+    Consent,
+    Eligibility,
+    Grant,
+    GrantState,
+    Lease,
+    LeaseState,
+    Session,
+    Topic,
+    Unit,
+    Worker,
+)
 from tasks.people import qualifications
 from tasks.work.independence import has_suitable
 
@@ -103,6 +115,43 @@ def record_eligibility(workers: Sequence[Worker], stages: Sequence[Stage]) -> in
 def tell_marketplace(collection: Collection) -> int:
     """Tell the marketplace what it does not know yet; returns how much that was."""
     return _tell(Eligibility.objects.filter(stage__collection=collection))
+
+
+def waiting_for_others(collections: Iterable[Collection]) -> list[Stage]:
+    """Return the open stages with free places that nobody may take who was here or was let in.
+
+    Tests that open others are none of them: whoever has passed has nothing left to do there. One
+    query, whatever the number of collections.
+    """
+    closed = Eligibility.objects.filter(stage=OuterRef(OuterRef("pk")), is_closed=True)
+    is_free = ~Q(worker__in=closed.values("worker"))
+    came = Session.objects.filter(
+        posting__stage__collection=OuterRef("collection"), worker__identity__isnull=False
+    )
+    let_in = Grant.objects.filter(
+        qualification__stage__collection=OuterRef("collection"),
+        is_let_in=True,
+        state=GrantState.GRANTED,
+    )
+    places = Unit.objects.filter(stage=OuterRef("pk"), closed=False, taken__lt=F("redundancy"))
+    stages = Stage.objects.filter(
+        Exists(places),
+        Exists(came),
+        ~Exists(came.filter(is_free)),
+        ~Exists(let_in.filter(is_free)),
+        state=StageState.OPEN,
+        collection__state=CollectionState.COLLECTING,
+        collection__in=collections,
+    )
+    return [one for one in stages.select_related("collection") if not _is_test(one)]
+
+
+def _is_test(stage: Stage) -> bool:
+    try:
+        return parameters_of(stage.collection).stages()[stage.name].qualifies
+    except ProtocolError:
+        # Nobody gets work of a protocol that cannot be read.
+        return True
 
 
 def close_for_now(worker: Worker, stage: Stage) -> None:

@@ -26,6 +26,14 @@ DECISIONS = {
 }
 
 
+FOR_OTHERS = (
+    "1 stage waits for another person: whoever came so far may not do what is left of it, as "
+    "nobody answers or judges their own work",
+    "{} stages wait for another person: whoever came so far may not do what is left of them, as "
+    "nobody answers or judges their own work",
+)
+
+
 @dataclass(frozen=True)
 class Todo:
     """`urgent` things cost a worker time or money."""
@@ -63,6 +71,10 @@ def todo_of(
         sentence = f"{_counted(attention.bonuses, 'bonus payment')} refused by the marketplace"
         found.append(Todo(sentence, context.url("money") + "#refused", True))
     found += decisions_of(context, attention)
+    if attention.for_others:
+        one, many = FOR_OTHERS
+        sentence = one if attention.for_others == 1 else many.format(attention.for_others)
+        found.append(Todo(sentence, context.url("people")))
     if attention.labels:
         sentence = f"{_counted(attention.labels, 'question')} whose labels differ, to decide"
         found.append(Todo(sentence, context.url("questions") + "?outcome=labels"))
