@@ -1,13 +1,17 @@
 """Reads pages in several processes; the records come back in the dump's order."""
 
+import fcntl
 import gc
 import marshal
 import os
+import shutil
+import time
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count, islice
-from tempfile import TemporaryDirectory
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 from collector.ingest.dump import Dump
@@ -27,6 +31,10 @@ from collector.parallel import Helping, in_processes
 # transaction is short and that a killed process repeats little.
 BATCH_BYTES = 1 << 20
 BATCH_PAGES = 500
+
+# Where pages and records lie between processes. One just made may not be held by its process yet.
+PREFIX = "collector-pages-"
+SETTLED_SECONDS = 60
 
 _KINDS: tuple[type[Record], ...] = (PageRecord, CategoryRecord, SkippedRecord, OtherRecord)
 
@@ -70,13 +78,44 @@ def read_records(
         yield _read_batch(reader, batch)
     if processes <= 1:
         return
-    with TemporaryDirectory(prefix="collector-pages-") as folder:
+    with _own_folder() as folder:
         numbers = count()
         helping = Helping[list[bytes], list[Record] | str](
             send=lambda batch: _put(batch, f"{folder}/{next(numbers)}"),
             do=lambda batch: _read_batch(reader, batch),
         )
         yield from _unpacked(in_processes(processes, _read, work, _start, site, helping=helping))
+
+
+@contextmanager
+def _own_folder() -> Iterator[str]:
+    """Give an empty folder, held by a lock; those that killed processes have left are removed."""
+    _remove_left_behind()
+    with TemporaryDirectory(prefix=PREFIX) as folder:
+        held = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            yield folder
+        finally:
+            os.close(held)
+
+
+def _remove_left_behind() -> None:
+    for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
+        # Another process may end, or it may be somebody else's.
+        with suppress(OSError):
+            if time.time() - folder.lstat().st_mtime > SETTLED_SECONDS:
+                _remove_unheld(folder)
+
+
+def _remove_unheld(folder: Path) -> None:
+    """Remove the folder, unless a living process holds it: then raises OSError."""
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(held)
 
 
 def _put(value: Any, path: str) -> str:

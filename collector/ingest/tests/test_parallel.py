@@ -1,5 +1,7 @@
 """Several processes give the same records in the same order as one."""
 
+import fcntl
+import os
 import tempfile
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -37,6 +39,26 @@ def test_the_number_of_processes_does_not_change_the_result(tmp_path: Path) -> N
     assert [record[0] for record in one] == list(PAGES)
     assert records(path, 2) == one
     assert records(path, 2, skip=7) == one[7:]
+
+
+def test_what_a_killed_process_has_left_is_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, held, new = (tmp_path / f"{parallel.PREFIX}{name}" for name in ("left", "held", "new"))
+    for folder in (left, held, new):
+        folder.mkdir()
+        (folder / "0").write_bytes(b"pages")
+    for folder in (left, held):
+        os.utime(folder, (0, 0))
+    lock = os.open(held, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        path = write(tmp_path / "d.xml.bz2", dump(PAGES))
+        assert len(records(path, 2)) == len(PAGES)
+    finally:
+        os.close(lock)
+    assert set(tmp_path.iterdir()) == {path, held, new}
 
 
 def test_records_of_every_kind_come_back_from_another_process_as_they_went() -> None:
