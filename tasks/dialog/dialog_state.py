@@ -4,7 +4,7 @@ A dialog's turns are values of the rules here (`rules.Turn`), not rows.
 """
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -119,13 +119,16 @@ class DialogSnapshot:
         if state.ending:
             row.state, row.ended_at = DialogState.OVER, now
             row.ending, row.ended_by = state.ending.value, state.ended_by or ""
-        return replace(self, row=row, state=state, messages=self.messages | {message})
+        messages = self.messages | {message}
+        return DialogSnapshot(row, self.seed_id, self.partner, state, messages, self.section)
 
     def with_partner_seen(self, at: datetime) -> "DialogSnapshot":
         """Return the dialog once its partner has given a sign of being there."""
         partner = _copied(self.partner)
         partner.seen_at, partner.connections = at, max(partner.connections, 1)
-        return replace(self, partner=partner)
+        return DialogSnapshot(
+            self.row, self.seed_id, partner, self.state, self.messages, self.section
+        )
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,7 @@ class TicketView:
     def after(self, moved: DialogSnapshot) -> "TicketView":
         """Return the view with one of its dialogs as it stands after a move."""
         others = [moved if each.row.pk == moved.row.pk else each for each in self.dialogs]
-        return replace(self, dialogs=others)
+        return TicketView(self.context, self.ticket, others)
 
 
 def _copied(row: M) -> M:

@@ -157,7 +157,6 @@ def _moving(
 ) -> dict[str, Any]:
     """Return what every move changes, but for the turns."""
     turns, completed = dialog.state.turns, dialog.state.completed
-    none = sum(turn.reply is not None and turn.reply.unanswerable for turn in turns)
     earned = rules.earned_cents(completed, limits)
     return {
         "to_move": _to_move(dialog),
@@ -166,7 +165,7 @@ def _moving(
         "earned_cents": earned,
         "next_cents": rules.earned_cents(completed + 1, limits) - earned,
         "questions_left": limits.max_questions - len(turns),
-        "unanswerable_left": max(0, limits.max_unanswerable - none),
+        "unanswerable_left": max(0, limits.max_unanswerable - dialog.state.unanswerable),
     }
 
 

@@ -3,9 +3,11 @@
 A pure state machine, the same for a socket, a simulated worker and a replay.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 from collector.protocols.stage_tables import DialogTable
 
@@ -67,11 +69,6 @@ class Reply:
     continuation: str
     affirmation: str
 
-    @property
-    def unanswerable(self) -> bool:
-        """Return whether the teacher found no answer."""
-        return self.start is None
-
 
 @dataclass(frozen=True)
 class Turn:
@@ -96,7 +93,13 @@ class Dialog:
     @property
     def completed(self) -> int:
         """Return the number of questions that have their answer."""
-        return sum(turn.reply is not None for turn in self.turns)
+        # All but the last have one.
+        return len(self.turns) - bool(self.turns and self.turns[-1].reply is None)
+
+    @cached_property
+    def unanswerable(self) -> int:
+        """Return how many questions have no answer in the section."""
+        return sum(turn.reply is not None and turn.reply.start is None for turn in self.turns)
 
     @property
     def place(self) -> Place:
@@ -122,7 +125,7 @@ def ask(dialog: Dialog, question: str, limits: Limits) -> Dialog:
         raise Refused(
             f"A question has at most {limits.max_question_characters} characters; shorten it."
         )
-    return replace(dialog, turns=(*dialog.turns, Turn(text)))
+    return Dialog((*dialog.turns, Turn(text)))
 
 
 def answer(dialog: Dialog, reply: Reply, tokens: Sequence[Token], limits: Limits) -> Dialog:
@@ -133,20 +136,18 @@ def answer(dialog: Dialog, reply: Reply, tokens: Sequence[Token], limits: Limits
     """
     _check_move(dialog, Role.TEACHER)
     _check_reply(reply, tokens, limits)
-    turns = (*dialog.turns[:-1], replace(dialog.turns[-1], reply=reply))
-    n_unanswerable = sum(turn.reply is not None and turn.reply.unanswerable for turn in turns)
-    ending = None
-    if len(turns) >= limits.max_questions:
-        ending = Ending.ALL_ASKED
-    elif n_unanswerable >= limits.max_unanswerable:
-        ending = Ending.UNANSWERABLE
-    return replace(dialog, turns=turns, ending=ending)
+    answered = Dialog((*dialog.turns[:-1], Turn(dialog.turns[-1].question, reply)))
+    if len(answered.turns) >= limits.max_questions:
+        return replace(answered, ending=Ending.ALL_ASKED)
+    if answered.unanswerable >= limits.max_unanswerable:
+        return replace(answered, ending=Ending.UNANSWERABLE)
+    return answered
 
 
 def follow(dialog: Dialog, turn: Turn) -> Dialog:
     """Return the dialog after a move that was allowed, of which the turn is what came of it."""
     before = dialog.turns[:-1] if turn.reply else dialog.turns
-    return replace(dialog, turns=(*before, turn))
+    return Dialog((*before, turn))
 
 
 def end(dialog: Dialog, role: Role, ending: Ending = Ending.ENDED) -> Dialog:
@@ -164,7 +165,7 @@ def end(dialog: Dialog, role: Role, ending: Ending = Ending.ENDED) -> Dialog:
 def earned_cents(completed: int, limits: Limits) -> int:
     """Return what each partner has earned by so many completed turns, whatever comes after."""
     schedule = limits.pay_cents
-    return sum(schedule[min(turn, len(schedule) - 1)] for turn in range(completed))
+    return sum(schedule[:completed]) + schedule[-1] * max(0, completed - len(schedule))
 
 
 def most_cents(limits: Limits) -> int:
@@ -193,12 +194,17 @@ def _check_reply(reply: Reply, tokens: Sequence[Token], limits: Limits) -> None:
         raise Refused("Mark the answer in the section, or choose “No answer”.")
     if reply.start is None or reply.end is None:
         return
-    inside = [token for token in tokens if reply.start <= token[0] and token[1] <= reply.end]
+    first, behind = (bisect_left(tokens, at, key=_start) for at in (reply.start, reply.end))
+    inside = tokens[first:behind]
     if not inside or inside[0][0] != reply.start or inside[-1][1] != reply.end:
         raise Refused("Mark whole words of the section.")
     n_words = sum(is_word for _, _, is_word in inside)
     if n_words > limits.max_span_tokens:
         raise Refused(f"The answer has {n_words} words; mark at most {limits.max_span_tokens}.")
+
+
+def _start(token: Token) -> int:
+    return token[0]
 
 
 def limits_of(table: DialogTable) -> Limits:

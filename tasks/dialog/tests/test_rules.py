@@ -74,8 +74,10 @@ def test_no_sequence_of_moves_reaches_an_illegal_state(moves: list[tuple[str, ob
         assert len(dialog.turns) <= LIMITS.max_questions
         assert all(turn.reply for turn in dialog.turns[:-1])
         assert not (before.ending and dialog is not before)
-        unanswerable = [turn for turn in dialog.turns if turn.reply and turn.reply.unanswerable]
-        assert len(unanswerable) <= LIMITS.max_unanswerable
+        replies = [turn.reply for turn in dialog.turns if turn.reply]
+        assert dialog.completed == len(replies)
+        assert dialog.unanswerable == sum(reply.start is None for reply in replies)
+        assert dialog.unanswerable <= LIMITS.max_unanswerable
         assert (dialog.to_move is None) == (dialog.ending is not None)
 
 
