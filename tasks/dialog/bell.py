@@ -34,8 +34,9 @@ ANSWER_SECONDS = 2.0
 PAUSE_SECONDS = 1.0
 # A line on which nothing was heard for so long is tried, and given up when it stays silent.
 QUIET_SECONDS = 4.0
-# What is told within so long is told together: no reader notices it.
-GATHER_SECONDS = 0.02
+# What is told within so long of the last is told together: no reader notices it. Moves that were
+# stored together, which come no more often, do not wait again.
+APART_SECONDS = 0.02
 # In place of a process: all of them.
 EVERYBODY = ""
 LOST = (RedisError, OSError)
@@ -80,6 +81,7 @@ class Bell:
         self._own = uuid4().hex
         self._whereabouts = Whereabouts()
         self._unsaid = Letter()
+        self._next_at = 0.0
         self._is_heard = False
         self._listening: asyncio.Task[None] | None = None
         self._ringing: asyncio.Task[None] | None = None
@@ -150,9 +152,11 @@ class Bell:
 
     async def _ring_all(self) -> None:
         """Ring until there is nobody left; those that come meanwhile are rung together."""
+        loop = asyncio.get_running_loop()
         while self._unsaid:
-            if not self._unsaid.rung:
-                await asyncio.sleep(GATHER_SECONDS)
+            if not self._unsaid.rung and (early := self._next_at - loop.time()) > 0:
+                await asyncio.sleep(early)
+            self._next_at = loop.time() + APART_SECONDS
             said, self._unsaid = self._unsaid, Letter()
             letters = self._addressed(said)
             try:

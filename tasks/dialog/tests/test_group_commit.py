@@ -1,4 +1,4 @@
-"""What comes while a commit is under way is stored by the next one, and each is told its own."""
+"""What comes soon after a commit began is stored by the next one, and each is told its own."""
 
 import asyncio
 import threading
@@ -6,7 +6,11 @@ import threading
 import pytest
 from django.db import DataError, OperationalError
 
+from tasks.dialog import group_commit
 from tasks.dialog.group_commit import GroupCommit
+
+# However slow the machine is.
+APART_SECONDS = 600
 
 
 class Store:
@@ -43,6 +47,32 @@ def test_what_comes_during_a_commit_is_stored_together_in_the_next():
     store = Store()
     assert add_all(store, 1, [2, -3, 4]) == [True, True, False, True]
     assert store.lists == [[1], [2, -3, 4]]
+
+
+def test_what_comes_soon_after_a_commit_is_stored_together(monkeypatch):
+    store = Store()
+    store.go.set()
+
+    async def all_of_them():
+        waited, over = asyncio.Event(), asyncio.Event()
+
+        async def wait(seconds):
+            assert 0 < seconds <= APART_SECONDS
+            waited.set()
+            await over.wait()
+
+        commits = GroupCommit(store)
+        await commits.add(1)
+        monkeypatch.setattr(asyncio, "sleep", wait)
+        second = asyncio.create_task(commits.add(2))
+        await waited.wait()
+        third = asyncio.create_task(commits.add(3))
+        over.set()
+        return await asyncio.gather(second, third)
+
+    monkeypatch.setattr(group_commit, "APART_SECONDS", APART_SECONDS)
+    assert asyncio.run(all_of_them()) == [True, True]
+    assert store.lists == [[1], [2, 3]]
 
 
 def test_one_that_cannot_be_stored_fails_alone():
