@@ -36,7 +36,7 @@ PAUSE_SECONDS = 1.0
 QUIET_SECONDS = 4.0
 # What is told within so long of the last is told together: no reader notices it. Moves that were
 # stored together, which come no more often, do not wait again.
-APART_SECONDS = 0.02
+APART_SECONDS = 0.025
 # In place of a process: all of them.
 EVERYBODY = ""
 LOST = (RedisError, OSError)
