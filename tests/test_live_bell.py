@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tasks.dialog import bell
-from tasks.dialog.bell import Bell
+from tasks.dialog.bell import EVERYBODY, Bell, Letter
 from tasks.dialog.whereabouts import Whereabouts
 from tests.rehearsals import restartable_services
 
@@ -121,6 +121,21 @@ def test_news_go_to_those_processes_alone_that_have_said_they_have_the_pages(
         assert len(heard["one"]) == 4
 
     asyncio.run(talk())
+
+
+def test_what_one_process_is_told_goes_along_with_what_everybody_hears(settings: Any) -> None:
+    settings.REDIS_URL = "redis://nobody.invalid"
+    line = bell_for()
+    for ticket_id, process in ((7, "one"), (8, "other")):
+        line._whereabouts.note(ticket_id, process, True, 1)
+    said = Letter({7: None}, [([7], "news")], {9: [9, True, 1, None]})
+    assert line._addressed(said) == {EVERYBODY: said}
+    said = Letter({7: None}, [([8], "news")], {9: [9, True, 1, None]})
+    assert line._addressed(said) == {
+        EVERYBODY: Letter(moved=said.moved),
+        "one": Letter(rung=said.rung),
+        "other": Letter(told=said.told),
+    }
 
 
 def test_a_count_of_more_than_have_spoken_is_news_for_everybody() -> None:

@@ -190,6 +190,14 @@ class Bell:
                     there[process].append(ticket_id)
             for process, concerned in there.items():
                 letters[process].told.append((concerned, news))
+        if EVERYBODY in letters and len(letters) == 2:
+            # Two letters cost twice as much, and that process hears this one anyway.
+            common = letters.pop(EVERYBODY)
+            ((_, own),) = letters.items()
+            own.moved = common.moved
+            own.rung |= common.rung
+            own.told += common.told
+            return {EVERYBODY: own}
         return letters
 
     def _written(self, letter: Letter) -> bytes:
