@@ -44,6 +44,8 @@ STAND_INS: dict[type, Callable[[int], Any]] = {
     int: lambda n: 2_147_000_000 + n,
     datetime: lambda n: datetime(9990 - n, 1, 1, tzinfo=UTC),
 }
+# What every column of such a value takes as it is.
+PLAIN = frozenset((str, int, bool, float, datetime, type(None)))
 NAMED = re.compile(r"%\((\w+)\)s")
 
 
@@ -89,7 +91,7 @@ def update(row: Model) -> None:
     """Write every column of a stored instance, by one statement; all of them must be loaded."""
     model = type(row)
     _, names = _columns(model)
-    values = [*(_stored(getattr(row, name)) for name in names), row.pk]
+    values = _all_stored([*(getattr(row, name) for name in names), row.pk])
     _run(_update(model), values, _database(model), _counted)
 
 
@@ -438,9 +440,14 @@ def _insert(
         f" VALUES {', '.join([places] * len(values))}"
         + (f" ON CONFLICT ({unless}) DO NOTHING" if unless else "")
         + " RETURNING id",
-        [_stored(value) for value in chain.from_iterable(values)],
+        _all_stored(chain.from_iterable(values)),
         _database(model),
     )
+
+
+def _all_stored(values: Iterable[Any]) -> list[Any]:
+    """Return `_stored` of each value; to call it for all of them takes three times as long."""
+    return [value if type(value) in PLAIN else _stored(value) for value in values]
 
 
 def _stored(value: Any) -> Any:

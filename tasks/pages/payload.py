@@ -1,7 +1,6 @@
 """Reads what a page sends: bounded in size and depth, and without what no database can keep."""
 
 import re
-from collections.abc import Iterable
 from math import isinf
 from typing import Any
 
@@ -12,6 +11,7 @@ from rest_framework.utils import json
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 60
+NESTS = (dict, list)
 # NUL, other control characters and half an emoji: nobody types them, PostgreSQL refuses them.
 UNTYPABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 # How they can be written in JSON; a body without any of this holds none of them.
@@ -49,18 +49,18 @@ def read_json(request: HttpRequest) -> Any:
 
 def shallow(value: Any) -> Any:
     """Return the value; raises ValueError where it is nested deeper than any honest page's."""
-    level = [value]
+    # What readers of JSON make is of these very types; to ask each value takes half as long again.
+    level = [value] if type(value) in NESTS else []
     for _ in range(MAX_DEPTH):
-        level = [inner for each in level for inner in _inside(each)]
         if not level:
             return value
+        level = [
+            inner
+            for each in level
+            for inner in (each.values() if type(each) is dict else each)
+            if type(inner) in NESTS
+        ]
     raise ValueError("nested too deeply")
-
-
-def _inside(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def _finite(written: str) -> float:

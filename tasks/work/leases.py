@@ -131,7 +131,7 @@ def _hold(
         reserved_cents=cents,
     )
     insert(lease)
-    insert(LeaseEvent(lease=lease, kind=LeaseEventKind.TAKEN))
+    insert_all(LeaseEvent, {"lease_id": lease.pk}, [{"kind": LeaseEventKind.TAKEN}])
     shown = {"worker_id": session.worker_id, "kind": stage.kind, "at": now}
     seeds = [{"seed_id": seed} for seed in kind_of(stage).seeds_shown(unit)]
     insert_all(Exposure, shown, seeds, unless="worker_id, seed_id, kind")

@@ -1,7 +1,11 @@
 """What a protocol's checks.py offers: all that is wrong with what a worker wrote, at once."""
 
 from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import Protocol
+
+from django.conf import settings
 
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import Parameters, StageTable
@@ -29,5 +33,11 @@ def protocol_problems(
     protocol: str, data: Data, items: Sequence[Item], table: StageTable, parameters: Parameters
 ) -> list[Problem]:
     """Return what the protocol finds wrong with cleaned data of a stage; raises ProtocolError."""
-    checks = get_protocol(protocol).part(CHECKS)
+    checks = _checks(protocol, tuple(settings.PROTOCOL_FOLDERS))
     return checks.problems(table.kind, data, items, table, parameters)
+
+
+@lru_cache(maxsize=64)
+def _checks(protocol: str, folders: tuple[Path, ...]) -> ChecksPart[Parameters]:
+    """Return a protocol's checks.py, which is looked for among the folders once."""
+    return get_protocol(protocol).part(CHECKS)

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from collector.protocols.creation import parameters_of
-from common.prepared_sql import change, insert
+from common.prepared_sql import change, insert, insert_all
 from tasks.kinds.kind import Data, Item
 from tasks.kinds.registry import kind_of
 from tasks.models import (
@@ -132,7 +132,7 @@ def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Sub
             if parameters.stages()[stage.name].qualifies:
                 qualifications.record_attempt(submission)
         # Only now: equal questions are numbered by whose came first.
-        insert(LeaseEvent(lease=lease, kind=LeaseEventKind.HANDED_IN))
+        insert_all(LeaseEvent, {"lease_id": lease.pk}, [{"kind": LeaseEventKind.HANDED_IN}])
         payments.owe_reward(submission, lease.session.posting, parameters, now)
     return submission
 

@@ -124,7 +124,7 @@ def advice(
     if len(asked) < 2:
         return
     titles = set().union(*(telling(title) for title in links), set())
-    if titles and not (asked - titles) & telling(str(item["text"])) and asked & titles:
+    if asked & titles and not (asked - titles) & telling(str(item["text"])):
         yield Problem(
             "It names the linked article and nothing else of the paragraph. "
             "Could someone answer it without the paragraph?",
