@@ -1,6 +1,7 @@
 """Who enters a HIT's page: the frame's address is proven before anything is believed."""
 
 import hmac
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -151,26 +152,32 @@ def open_session(entry: Entry, posting: Posting, now: datetime) -> Session:
 
 
 def _open_session(entry: Entry, posting: Posting, now: datetime) -> Session:
-    with transaction.atomic():
-        worker, session = _known(entry, posting)
-        if session is None:
-            session = Session(
-                provider=marketplace.PROVIDER,
-                environment=marketplace.environment(),
-                person=entry.person,
-                session_id=entry.assignment_id,
-                posting=posting,
-                worker=worker or worker_known_as(entry.person, now),
-                submit_url=entry.submit_url,
-                signed_until=entry.expires_at,
-                started_at=now,
-            )
-            insert(session)
-        elif session.submit_url != entry.submit_url:
-            # The same person took the same place again: only the newest address hands in.
-            session.submit_url, session.signed_until = entry.submit_url, entry.expires_at
-            session.save(update_fields=["submit_url", "signed_until"])
+    worker, session = _known(entry, posting)
+    if session is None:
+        # Who is new is stored with their stay; one statement needs no transaction around it.
+        with nullcontext() if worker else transaction.atomic():
+            session = _begun(entry, posting, worker or worker_known_as(entry.person, now), now)
+    elif session.submit_url != entry.submit_url:
+        # The same person took the same place again: only the newest address hands in.
+        session.submit_url, session.signed_until = entry.submit_url, entry.expires_at
+        session.save(update_fields=["submit_url", "signed_until"])
     session.posting = posting
+    return session
+
+
+def _begun(entry: Entry, posting: Posting, worker: Worker, now: datetime) -> Session:
+    session = Session(
+        provider=marketplace.PROVIDER,
+        environment=marketplace.environment(),
+        person=entry.person,
+        session_id=entry.assignment_id,
+        posting=posting,
+        worker=worker,
+        submit_url=entry.submit_url,
+        signed_until=entry.expires_at,
+        started_at=now,
+    )
+    insert(session)
     return session
 
 
