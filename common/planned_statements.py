@@ -15,6 +15,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 Values = Sequence[Any] | Mapping[str, Any]
+# SQL and its values.
+Statement = tuple[str, Values]
 # So many stay prepared on a connection; what happens all day takes about a hundred.
 MOST = 256
 PLACE = re.compile(r"%\((\w+)\)s|%s")
@@ -26,21 +28,21 @@ _prepared: WeakKeyDictionary[Any, OrderedDict[str, str]] = WeakKeyDictionary()
 _numbers = count()
 
 
-def run(connection: Any, sql: str, values: Values, then: str = "") -> Any:
-    """Return a cursor of the driver's connection on which the statement has run.
+def run(connection: Any, *statements: Statement) -> Any:
+    """Return a cursor of the driver's connection on which the last statement has run.
 
-    then: a statement with the same values that runs after it, in the same message: both are one
-    transaction where none is open, and the cursor is the second one's. Raises the driver's errors.
+    Those before it run before, in the same message: all are one transaction where none is open.
+    Only one that is alone may have no values. Raises the driver's errors.
     """
     cursor = connection.cursor()
-    if not values:
-        cursor.execute(sql, values)
+    if not statements[-1][1]:
+        cursor.execute(*statements[-1])
         return cursor
     prepared = _prepared.setdefault(connection, OrderedDict())
     new: dict[str, str] = {}
     messages: list[str] = []
     given: list[Any] = []
-    for statement in (sql, then) if then else (sql,):
+    for statement, values in statements:
         text, names = _numbered(statement)
         own = [values[name] for name in names] if isinstance(values, Mapping) else values
         name = prepared.get(statement)

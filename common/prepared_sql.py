@@ -16,23 +16,25 @@ The database is the one that the router names for a model; where no model is giv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, cached_property, lru_cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, connections, router
+from django.db import DEFAULT_DB_ALIAS, connections, router, transaction
 from django.db.models import DateTimeField, Field, Model, QuerySet
 from django.db.models.base import ModelState
 from django.db.models.expressions import Col
 
 from common import planned_statements
+from common.planned_statements import Statement, Values
 
 M = TypeVar("M", bound=Model)
 R = TypeVar("R")
 Row = tuple[Any, ...]
-Values = Sequence[Any] | Mapping[str, Any]
+Statements = Sequence[Statement]
 # A column's place in a row, what turns its value into the field's, and the column.
 Converter = tuple[int, Any, Any]
 # Stands in SQL for the parameters left while the values that stay are written into it.
@@ -54,7 +56,7 @@ def execute(sql: str, values: Values = (), using: str = DEFAULT_DB_ALIAS) -> lis
 
     Raises django.db.Error.
     """
-    return _run(sql, values, using, _fetched)
+    return _run([(sql, values)], using, _fetched)
 
 
 def execute_both(
@@ -65,23 +67,31 @@ def execute_both(
     They are one transaction where none is open; the second sees what others have committed until
     the first was done. Only PostgreSQL knows this. Raises django.db.Error.
     """
-    return _run(first, values, using, _fetched, second)
+    return _run([(first, values), (second, values)], using, _fetched)
 
 
-def change(sql: str, /, using: str = DEFAULT_DB_ALIAS, **values: Any) -> int:
+def change(
+    sql: str, /, using: str = DEFAULT_DB_ALIAS, before: Statements = (), **values: Any
+) -> int:
     """Run one statement with its %(named)s values and return how many rows it changed.
 
-    Dictionaries and lists are stored as JSON. Raises django.db.Error.
+    Dictionaries and lists are stored as JSON. before: statements that run before it; PostgreSQL is
+    sent all of them at once, which takes as long as to send one. Raises django.db.Error.
     """
     stored = {name: _stored(value) for name, value in values.items()}
-    return _run(sql, stored, using, _counted)
+    return _run([*before, (sql, stored)], using, _counted)
 
 
-def insert(*new: Model) -> None:
-    """Insert new instances of one model, by one statement, and give them their keys."""
+def insert(*new: Model, before: Statements = ()) -> None:
+    """Insert new instances of one model, by one statement, and give them their keys.
+
+    before: as in `change`.
+    """
     model = type(new[0])
     columns, names = _columns(model)
-    keys = _insert(model, columns, [[getattr(row, name) for name in names] for row in new], "")
+    values = [[getattr(row, name) for name in names] for row in new]
+    statement = _inserting(model, columns, values)
+    keys = _run([*before, statement], _database(model), _fetched)
     for row, (key,) in zip(new, keys, strict=True):
         row.pk = key
         row._state.adding, row._state.db = False, _database(model)
@@ -92,7 +102,7 @@ def update(row: Model) -> None:
     model = type(row)
     _, names = _columns(model)
     values = _all_stored([*(getattr(row, name) for name in names), row.pk])
-    _run(_update(model), values, _database(model), _counted)
+    _run([(_update(model), values)], _database(model), _counted)
 
 
 def insert_all(
@@ -107,7 +117,15 @@ def insert_all(
     if not own:
         return 0
     values = [[*shared.values(), *row.values()] for row in own]
-    return len(_insert(model, ", ".join([*shared, *own[0]]), values, unless))
+    statement = _inserting(model, ", ".join([*shared, *own[0]]), values, unless)
+    return len(_run([statement], _database(model), _fetched))
+
+
+def inserting(row: Model) -> Statement:
+    """Return the statement that inserts a new instance, to run before another of its database."""
+    model = type(row)
+    columns, names = _columns(model)
+    return _inserting(model, columns, [[getattr(row, name) for name in names]])
 
 
 def locking(tables: str, *, skip: bool = False, using: str = DEFAULT_DB_ALIAS) -> str:
@@ -271,18 +289,24 @@ class JoinedQuery:
         columns = [field.get_col(table.alias) for table in self.tables for field in table.fields]
         return _converters(connections[self._using], columns)
 
-    def first(self, where: str, **values: Any) -> list[Any] | None:
-        """Return the instances and the plain values of the first row, or None without one."""
-        found = execute(f"{self.sql} WHERE {where} LIMIT 1{self._locking}", values, self._using)
+    def first(self, where: str, before: Statements = (), **values: Any) -> list[Any] | None:
+        """Return the instances and the plain values of the first row, or None without one.
+
+        before: as in `change`; what they have waited for is seen.
+        """
+        sql = f"{self.sql} WHERE {where} LIMIT 1{self._locking}"
+        found = _run([*before, (sql, values)], self._using, _fetched)
         return list(self._instances(found[0], {})) if found else None
 
-    def all(self, where: str, **values: Any) -> list[list[Any]]:
+    def all(self, where: str, before: Statements = (), **values: Any) -> list[list[Any]]:
         """Return the instances and the plain values of every row.
 
         A table's row that is the same in several lines is the same instance in all of them.
+        before: as in `first`.
         """
         made: dict[tuple[str, Any], Any] = {}
-        found = execute(f"{self.sql} WHERE {where}{self._locking}", values, self._using)
+        sql = f"{self.sql} WHERE {where}{self._locking}"
+        found = _run([*before, (sql, values)], self._using, _fetched)
         return [list(self._instances(row, made)) for row in found]
 
     @cached_property
@@ -335,25 +359,29 @@ def fields_of(model: Any, before: str = "") -> list[str]:
     return [before + field.attname for field in model._meta.concrete_fields]
 
 
-def _run(sql: str, values: Values, using: str, take: Callable[[Any], R], then: str = "") -> R:
-    """Run one statement, or two, and return what `take` takes from its cursor.
+def _run(statements: Statements, using: str, take: Callable[[Any], R]) -> R:
+    """Run statements and return what `take` takes from the cursor of the last one.
 
     Django's own cursor costs as much again as the statement: it is used only where somebody counts
     or refuses statements.
     """
     connection = connections[using]
     if connection.queries_logged or connection.execute_wrappers:
-        with connection.cursor() as watched:
-            watched.execute(f"{sql}; {then}" if then else sql, _all_adapted(connection, values))
+        is_open = connection.in_atomic_block or len(statements) == 1
+        together = nullcontext() if is_open else transaction.atomic(using)
+        with together, connection.cursor() as watched:
+            for sql, values in statements:
+                watched.execute(sql, _all_adapted(connection, values))
             return take(watched)
     connection.close_if_health_check_failed()
     if connection.connection is None:
         connection.ensure_connection()
     with connection.wrap_database_errors:
         if connection.vendor == "postgresql":
-            return take(planned_statements.run(connection.connection, sql, values, then))
+            return take(planned_statements.run(connection.connection, *statements))
         cursor = connection.connection.cursor()
-        cursor.execute(_in_sqlites_way(sql), _all_adapted(connection, values))
+        for sql, values in statements:
+            cursor.execute(_in_sqlites_way(sql), _all_adapted(connection, values))
         return take(cursor)
 
 
@@ -431,17 +459,16 @@ def _update(model: type[Model]) -> str:
     return f"UPDATE {model._meta.db_table} SET {places} WHERE id = %s"
 
 
-def _insert(
-    model: type[Model], columns: str, values: Sequence[Sequence[Any]], unless: str
-) -> list[Row]:
+def _inserting(
+    model: type[Model], columns: str, values: Sequence[Sequence[Any]], unless: str = ""
+) -> Statement:
     places = f"({', '.join(['%s'] * len(values[0]))})"
-    return execute(
+    return (
         f"INSERT INTO {model._meta.db_table} ({columns})"
         f" VALUES {', '.join([places] * len(values))}"
         + (f" ON CONFLICT ({unless}) DO NOTHING" if unless else "")
         + " RETURNING id",
         _all_stored(chain.from_iterable(values)),
-        _database(model),
     )
 
 

@@ -25,7 +25,8 @@ def watch_writes(monkeypatch: pytest.MonkeyPatch, model: type[Model]) -> list[li
 
     def watched(function: Any, place: int) -> Any:
         def run(*args: Any, **kwargs: Any) -> Any:
-            if writes.search(args[place]):
+            # The one takes statements with their values, the other SQL.
+            if writes.search(str(args[place])):
                 ways.append(_modules_on_stack())
             return function(*args, **kwargs)
 

@@ -59,3 +59,14 @@ def test_the_least_used_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two", "one", "three", "one"):
         assert execute(f"SELECT %s /* kept: {name} */", [1]) == [(1,)]
     assert [n_prepared(f"kept: {name} ") for name in ("one", "two", "three")] == [1, 0, 1]
+
+
+def test_several_statements_are_one_message_and_one_transaction() -> None:
+    read = f"SELECT model FROM {TABLE} WHERE app_label = 'lab' AND model > %s ORDER BY model"
+    assert change(ADD, before=[(ADD, {"model": "jar"})], model="pan") == 1
+    assert execute(read, [""]) == [("jar",), ("pan",)]
+    with pytest.raises(IntegrityError), transaction.atomic():
+        change(ADD, before=[(ADD, {"model": "cup"})], model="jar")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        change(ADD, before=[(ADD, {"model": "jar"})], model="cup")
+    assert execute(read, [""]) == [("jar",), ("pan",)]

@@ -128,8 +128,8 @@ def _accept(worker: Worker, now: datetime, **key: int | str) -> Assignment:
     """Return the worker's acceptance of the HIT with this `id` or `hit_id`."""
     with transaction.atomic(using=DATABASE):
         # Two tabs of one worker wait for one another, or both could pass the limit of the queue.
-        WORKER_LOCK.rows(worker=worker.pk)
-        return _accepted(worker, lock(now, **key), now)
+        locking = WORKER_LOCK.bound(worker=worker.pk)
+        return _accepted(worker, lock(now, [locking], **key), now)
 
 
 def _accepted(worker: Worker, hit: HIT, now: datetime) -> Assignment:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connections, transaction
 
-from common.prepared_sql import JoinedQuery, PreparedQuery, Table
+from common.prepared_sql import JoinedQuery, PreparedQuery, Statements, Table
 from marketplace.hits.decisions import approve
 from marketplace.hits.review_policies import refresh
 from marketplace.models import HIT, AssignmentState, Contest, HITType, Requester
@@ -43,14 +43,15 @@ def locked(now: datetime, pk: int) -> Iterator[HIT]:
         yield lock(now, id=pk)
 
 
-def lock(now: datetime, **key: int | str) -> HIT:
+def lock(now: datetime, before: Statements = (), **key: int | str) -> HIT:
     """Return the HIT with this `id` or `hit_id`, settled at `now`; as `locked`, in a transaction.
 
-    Its lock is held until that ends. Raises HIT.DoesNotExist.
+    Its lock is held until that ends. before: statements after which the HIT is looked for. Raises
+    HIT.DoesNotExist.
     """
     [column] = key
     locking = "FOR UPDATE OF hit" if connections[DATABASE].vendor == "postgresql" else ""
-    found = HITS.first(f"hit.{column} = %({column})s {locking}", **key)
+    found = HITS.first(f"hit.{column} = %({column})s {locking}", before, **key)
     if found is None:
         raise HIT.DoesNotExist
     hit, hit.hit_type, hit.requester = found

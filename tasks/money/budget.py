@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from collector.models import Collection
 from collector.protocols.parameters import PayTable
-from common.prepared_sql import change
+from common.prepared_sql import Statements, change
 
 RESERVE = """
 UPDATE collector_collection SET reserved_cents = reserved_cents + %(cents)s
@@ -64,13 +64,17 @@ def give_back_beside(collection_id: int, cents: int) -> None:
     )
 
 
-def earn(collection_id: int, *, reserved_cents: int, cost_cents: int) -> None:
+def earn(
+    collection_id: int, *, reserved_cents: int, cost_cents: int, before: Statements = ()
+) -> None:
     """Turn a reservation into money spent; both change in one statement.
 
-    The jobs look at once after whom it is owed (see tasks.lifecycle.due_work).
+    before: what is sent with it and runs before. The jobs look at once after whom it is owed (see
+    tasks.lifecycle.due_work).
     """
     change(
         EARN,
+        before=before,
         collection=collection_id,
         reserved=reserved_cents,
         cost=cost_cents,

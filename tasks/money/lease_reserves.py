@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from collector.models import Collection
 from collector.protocols.parameters import Parameters
-from common.prepared_sql import JoinedQuery, Table
+from common.prepared_sql import JoinedQuery, Statements, Table
 from tasks.models import Lease, LeaseState, Posting, PostingState, Session, Submission
 from tasks.money import budget
 
@@ -36,9 +36,14 @@ class ReserveFailed(Exception):
     """The collection may not cost so much: nobody can take the HIT over until it is settled."""
 
 
-def posting_and_open_leases(session: Session) -> tuple[Posting, list[Lease]]:
-    """Return the session's HIT as it is now, and all that was begun on it and may yet be paid."""
-    rows = HERE.all("posting.id = %(posting)s", posting=session.posting_id)
+def posting_and_open_leases(
+    session: Session, before: Statements = ()
+) -> tuple[Posting, list[Lease]]:
+    """Return the session's HIT as it is now, and all that was begun on it and may yet be paid.
+
+    before: statements after which that is read.
+    """
+    rows = HERE.all("posting.id = %(posting)s", before, posting=session.posting_id)
     posting = rows[0][0]
     return posting, [lease for _, _, lease, done in rows if lease is not None and done is None]
 

@@ -11,7 +11,7 @@ from django.db.models import F, Q, Sum
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters
-from common.prepared_sql import change, insert
+from common.prepared_sql import change, insert, inserting
 from common.trace import assignment_digest, traced
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
@@ -62,7 +62,6 @@ def owe_reward(
             budget.release(payment.collection_id, lease.reserved_cents)
             return
     payment.submission = submission
-    insert(payment)
     held = lease.reserved_cents or posting.reserved_cents
     _spend(payment, held, now)
 
@@ -80,7 +79,6 @@ def owe_empty_submission(work: EmptySubmission, by: str, now: datetime) -> None:
         # Its work came after all, and owes the reward.
         return
     payment.reason = f"Submitted empty; approved by {by}."
-    insert(payment)
     _spend(payment, posting.reserved_cents, now)
 
 
@@ -113,12 +111,16 @@ def _take_in(posting: Posting) -> None:
 
 
 def _spend(payment: Payment, held_cents: int, now: datetime) -> None:
-    """Turn what is held into money spent; what is missing is held anyway."""
+    """Write a payment and turn what is held into money spent; what is missing is held anyway."""
     cost = payment.amount_cents + payment.fee_cents
+    before = [inserting(payment)]
     if cost > held_cents:
+        # A payment that is written twice waits for the first before it locks the collection.
+        insert(payment)
+        before = []
         hold_anyway(payment.collection_id, cost - held_cents, "late work", now)
     held = max(held_cents, cost)
-    budget.earn(payment.collection_id, reserved_cents=held, cost_cents=cost)
+    budget.earn(payment.collection_id, reserved_cents=held, cost_cents=cost, before=before)
 
 
 def hold_for_work_done(collection_id: int, cents: int, by: str, now: datetime) -> bool:

@@ -86,8 +86,8 @@ def claim(session: Session, stage: Stage, now: datetime) -> Lease | None:
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
     with transaction.atomic():
-        WORKER_LOCK.rows(worker=session.worker_id)
-        posting, here = lease_reserves.posting_and_open_leases(session)
+        locking = WORKER_LOCK.bound(worker=session.worker_id)
+        posting, here = lease_reserves.posting_and_open_leases(session, [locking])
         for lease in here:
             if lease.session_id == session.pk and lease.state == LeaseState.LIVE:
                 return lease

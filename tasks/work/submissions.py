@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from collector.protocols.creation import parameters_of
-from common.prepared_sql import change, insert, insert_all
+from common.prepared_sql import insert, insert_all
 from tasks.kinds.kind import Data, Item
 from tasks.kinds.registry import kind_of
 from tasks.models import (
@@ -111,9 +111,6 @@ def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Sub
                 # What was saved of it is paid: it is not paid a second time.
                 raise LeaseEnded
             counts = _submit_late(lease, now)
-        if counts:
-            # Locks the unit: what is handed in for it at once is stored in one order throughout.
-            change(COUNT, unit=lease.unit_id)
         stage = lease.unit.stage
         parameters = parameters_of(stage.collection)
         worked = (now - (lease.draft_saved_at or lease.taken_at)).total_seconds()
@@ -126,7 +123,8 @@ def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Sub
             received_at=now,
             active_seconds=lease.active_seconds + min(LONGEST_PAUSE_SECONDS, max(0, int(worked))),
         )
-        insert(submission)
+        # Locks the unit: what is handed in for it at once is stored in one order throughout.
+        insert(submission, before=[(COUNT, {"unit": lease.unit_id})] if counts else [])
         if counts:
             kind_of(stage).store(submission, data)
             if parameters.stages()[stage.name].qualifies:

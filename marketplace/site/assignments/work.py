@@ -104,8 +104,11 @@ def own_assignment(request: SignedInRequest, key: int) -> Assignment:
 
 
 def _own_rows(request: SignedInRequest, key: int) -> list[Any]:
-    own = {"key": key, "worker": request.worker.pk}
-    row = OWN.first("assignment.id = %(key)s AND assignment.worker_id = %(worker)s", **own)
+    row = OWN.first(
+        "assignment.id = %(key)s AND assignment.worker_id = %(worker)s",
+        key=key,
+        worker=request.worker.pk,
+    )
     if row is None:
         raise PageError(NOT_YOURS)
     return row
