@@ -8,7 +8,7 @@ from time import monotonic
 
 from django.db.models import Q
 
-from collector.models import Collection, CollectionState, Stage, StageState
+from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from common.renewed_claim import renewed
 from tasks.crowd import marketplace
@@ -122,16 +122,8 @@ def _steps(
 ) -> dict[str, Callable[[], int]]:
     """Return the steps in their order; `pay` takes those of PAY between two others."""
     parameters = parameters_of(collection)
-    running = collection.state == CollectionState.COLLECTING
-    open_stages = [stage for stage in stages if running and stage.state == StageState.OPEN]
-    with_more: list[Stage] = []
-
-    def publish_first(stage: Stage) -> int:
-        published = hits.publish_pending(stage, now, FIRST_HITS)
-        if published == FIRST_HITS:
-            with_more.append(stage)
-        return published
-
+    open_stages = [stage for stage in stages if hits.is_open(stage)]
+    publish_first, publish_further = _publishing(open_stages, now)
     return {
         "maximum said": lambda: estimates.keep_maximum(collection, now),
         "HITs returned": lambda: reconcile.find_returned(collection, now),
@@ -153,9 +145,7 @@ def _steps(
         "assignments planned": lambda: sum(
             hits.plan_postings(stage, now) for stage in posting_demand.with_room(open_stages)
         ),
-        "HITs published": lambda: marketplace.one_by_one(
-            posting_demand.with_plans(open_stages), publish_first
-        ),
+        "HITs published": publish_first,
         "warnings told": lambda: partner_reports.tell_warned(collection, now),
         "reports answered": lambda: problem_reports.tell_reporters(collection, now),
         "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now, pay),
@@ -168,9 +158,7 @@ def _steps(
         "bonuses sent": lambda: bonuses.send_due(collection, now),
         "bonuses paid elsewhere": lambda: external_bonuses.find(collection, now),
         "submissions approved": lambda: payments.approve_confirmed(collection, now),
-        "further HITs published": lambda: marketplace.one_by_one(
-            with_more, lambda stage: hits.publish_pending(stage, now)
-        ),
+        "further HITs published": publish_further,
         "bonuses awarded": lambda: sum(
             accepted_examples.award_bonuses(stage, now) for stage in stages
         ),
@@ -179,6 +167,25 @@ def _steps(
         "compensations reopened": lambda: compensation.reopen_lapsed(collection, now),
         "compensations published": lambda: compensation.publish_pending(collection, now),
     }
+
+
+def _publishing(stages: list[Stage], now: datetime) -> tuple[Callable[[], int], Callable[[], int]]:
+    """Return the steps that put up the first HITs of each stage, and all others after them."""
+    with_more: list[Stage] = []
+
+    def first_of(stage: Stage) -> int:
+        published = hits.publish_pending(stage, now, FIRST_HITS)
+        if published == FIRST_HITS:
+            with_more.append(stage)
+        return published
+
+    def first() -> int:
+        return marketplace.one_by_one(posting_demand.with_plans(stages), first_of)
+
+    def further() -> int:
+        return marketplace.one_by_one(with_more, lambda stage: hits.publish_pending(stage, now))
+
+    return first, further
 
 
 def pay_unfinished(collection: Collection, now: datetime) -> int:
