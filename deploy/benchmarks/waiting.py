@@ -8,7 +8,6 @@ import threading
 import time
 from datetime import timedelta
 from pathlib import Path
-from uuid import uuid4
 
 from django.db import connection
 from django.db.models import Max
@@ -29,7 +28,7 @@ from tasks.models import (
     Unit,
     Worker,
 )
-from tasks.models.people import new_worker_id
+from tests.rehearsals.many_leases import put_leases
 
 NOBODY = {"dialog__requires_student": "", "dialog__requires_teacher": ""}
 AT_ONCE = 5000
@@ -83,35 +82,8 @@ def _analyse() -> None:
 
 def _put(stage: Stage, posting: Posting, positions: range, state: TicketState) -> None:
     done, now = state == TicketState.DONE, timezone.now()
-    workers = Worker.objects.bulk_create(
-        Worker(id=new_worker_id(), created_at=now) for _ in positions
-    )
-    units = Unit.objects.bulk_create(
-        Unit(stage=stage, position=position, redundancy=1, taken=1) for position in positions
-    )
-    sessions = Session.objects.bulk_create(
-        Session(
-            provider=posting.provider,
-            environment=posting.environment,
-            person=worker.pk,
-            session_id=uuid4().hex,
-            worker=worker,
-            posting=posting,
-            submit_url="http://127.0.0.1:9/",
-            started_at=now,
-        )
-        for worker in workers
-    )
-    leases = Lease.objects.bulk_create(
-        Lease(
-            unit=unit,
-            worker=worker,
-            session=session,
-            state=LeaseState.SUBMITTED if done else LeaseState.LIVE,
-            taken_at=now,
-            expires_at=now + timedelta(hours=3),
-        )
-        for unit, worker, session in zip(units, workers, sessions, strict=True)
+    leases = put_leases(
+        stage, posting, positions, LeaseState.SUBMITTED if done else LeaseState.LIVE
     )
     Ticket.objects.bulk_create(
         Ticket(

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import connections
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, F, Max, Q, Sum
 from django.utils import timezone
 
 # A dialog of a rehearsal never ends because somebody is slow, unless the test says so.
@@ -24,19 +24,20 @@ def lay_out(
 
     n_words: how many words, each of its own, the sections have instead of the usual text.
     """
-    from tasks.dialog.tests.making import make_dialogs, make_lease
+    from tasks.dialog.tests.making import make_dialogs
     from tasks.pages.tokens import lease_token
-    from tasks.tests.making import make_worker, stage_of
+    from tasks.tests.making import make_posting, stage_of
+    from tests.rehearsals.many_leases import put_leases
 
     flat = {name.replace(".", "__"): value for name, value in {**PATIENT, **overrides}.items()}
     collection = make_dialogs(n_sections, budget_cents=10**9, **flat)
     if n_words:
         _rewrite(collection.corpus_id, n_words)
     stage = stage_of(collection, "dialog")
-    now = timezone.now()
-    return [
-        lease_token(make_lease(stage, make_worker(f"P{number}"), now)) for number in range(n_people)
-    ]
+    posting = make_posting(stage, 30, 30)
+    first = (stage.units.aggregate(last=Max("position"))["last"] or 0) + 1
+    leases = put_leases(stage, posting, range(first, first + n_people))
+    return [lease_token(lease) for lease in leases]
 
 
 def leave_to_sockets(slug: str) -> None:
