@@ -23,17 +23,22 @@ def watch_writes(monkeypatch: pytest.MonkeyPatch, model: type[Model]) -> list[li
     writes = re.compile(rf'(INSERT INTO|UPDATE) "?{model._meta.db_table}"?\s')
     ways: list[list[str]] = []
 
-    def watched(function: Any, place: int) -> Any:
-        def run(*args: Any, **kwargs: Any) -> Any:
-            # The one takes statements with their values, the other SQL.
-            if writes.search(str(args[place])):
-                ways.append(_modules_on_stack())
-            return function(*args, **kwargs)
+    def note(*statements: str) -> None:
+        if any(writes.search(sql) for sql in statements):
+            ways.append(_modules_on_stack())
 
-        return run
+    run, execute = prepared_sql._run, CursorWrapper.execute
 
-    monkeypatch.setattr(prepared_sql, "_run", watched(prepared_sql._run, 0))
-    monkeypatch.setattr(CursorWrapper, "execute", watched(CursorWrapper.execute, 1))
+    def watched_run(statements: Any, *args: Any) -> Any:
+        note(*(sql for sql, _ in statements))
+        return run(statements, *args)
+
+    def watched_execute(cursor: Any, sql: str, *args: Any) -> Any:
+        note(sql)
+        return execute(cursor, sql, *args)
+
+    monkeypatch.setattr(prepared_sql, "_run", watched_run)
+    monkeypatch.setattr(CursorWrapper, "execute", watched_execute)
     return ways
 
 

@@ -32,8 +32,8 @@ FAULTS = (
     Fault(
         "a dialog outlives its last unanswerable question",
         "tasks/dialog/rules.py",
-        "elif n_unanswerable >= limits.max_unanswerable:",
-        "elif n_unanswerable > limits.max_unanswerable:",
+        "if answered.unanswerable >= limits.max_unanswerable:",
+        "if answered.unanswerable > limits.max_unanswerable:",
         "tasks/dialog/tests/test_rules.py",
     ),
     Fault(
@@ -46,8 +46,8 @@ FAULTS = (
     Fault(
         "every turn is paid like the first",
         "tasks/dialog/rules.py",
-        "schedule[min(turn, len(schedule) - 1)]",
-        "schedule[0]",
+        "sum(schedule[:completed])",
+        "completed * schedule[0]",
         "tasks/dialog/tests/test_rules.py",
     ),
     Fault(
