@@ -73,7 +73,9 @@ class ReplayedPlaces:
             .order_by("id")
         )
         if not free.exists():
-            hits.plan_postings(stage, timezone.now())
+            # One more, whatever is up: of what there was then, the log's next units, and rounds
+            # that closed HITs of another reward, are not here.
+            hits.plan_postings(stage, timezone.now(), wanted=1)
             # Rewards may have changed since: this HIT gets the reward that it had.
             for planned in stage.postings.filter(state=PostingState.PUBLISHING):
                 reprice(planned, one.reward_cents)

@@ -33,11 +33,12 @@ def money(cents: int, minor_units: int) -> str:
     return f"{whole}.{part:0{minor_units}d}" if minor_units else str(whole)
 
 
-def plan_postings(stage: Stage, now: datetime) -> int:
+def plan_postings(stage: Stage, now: datetime, wanted: int | None = None) -> int:
     """Write a posting, its money reserved, for every place that can be opened now.
 
     Each unsubmitted place of a unit deserves one HIT, at most `places_at_once` open at once.
-    Returns how many were written; fewer than wanted when the budget is used up. Locks the stage.
+    wanted: so many more, whatever places deserve. Returns how many were written; fewer than wanted
+    when the budget is used up. Locks the stage.
     """
     with transaction.atomic():
         stage = (
@@ -50,8 +51,9 @@ def plan_postings(stage: Stage, now: datetime) -> int:
         parameters = parameters_of(stage.collection)
         table = parameters.stages()[stage.name]
         ordinary = stage.postings.filter(worker__isnull=True)
-        live = ordinary.filter(state__in=OUTSTANDING).count()
-        wanted = min(places_left(stage), table.places_at_once) - live
+        if wanted is None:
+            live = ordinary.filter(state__in=OUTSTANDING).count()
+            wanted = min(places_left(stage), table.places_at_once) - live
         cost = table.reward_cents + budget.fee_cents(table.reward_cents, parameters.pay)
         serial = ordinary.count()
         written = 0

@@ -1,0 +1,45 @@
+"""Whoever took a HIT then gets one, whatever else is up while the log is done again."""
+
+from types import SimpleNamespace
+
+import pytest
+from django.db.models import F
+
+from annotation.replay.units import ReplayedPlaces
+from tasks.crowd import marketplace
+from tasks.models import Posting, Unit
+from tasks.posting import hits
+from tasks.tests.making import NOW, make_collection, make_posting, stage_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _marketplace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marketplace, "create_hit", lambda *_, **__: marketplace.Hit("HNEW", "T"))
+    monkeypatch.setattr(marketplace, "create_hit_type", lambda **_: "T")
+    monkeypatch.setattr(marketplace, "create_qualification", lambda **_: "Q")
+
+
+def test_a_test_is_taken_though_all_it_leads_to_is_handed_in_so_far() -> None:
+    stage = stage_of(make_collection(), "question_qualification")
+    Unit.objects.exclude(stage=stage).update(taken=F("redundancy"), submitted=F("redundancy"))
+    for other in stage.collection.stages.all():
+        if not other.units.exists():
+            Unit.objects.create(stage=other, position=0, redundancy=1, taken=1, submitted=1)
+    assert hits.plan_postings(stage, NOW) == 0
+    assert _vacant_hit(stage, 400) == "HNEW"
+
+
+def test_a_hit_is_taken_for_its_pay_though_those_that_are_up_pay_another() -> None:
+    stage = stage_of(make_collection(), "question_qualification")
+    for _ in range(hits.places_left(stage)):
+        make_posting(stage, 300, 300)
+    assert hits.plan_postings(stage, NOW) == 0
+    assert _vacant_hit(stage, 400) == "HNEW"
+    assert Posting.objects.get(external_id="HNEW").reward_cents == 400
+
+
+def _vacant_hit(stage, reward_cents: int) -> str:
+    places = ReplayedPlaces(stage.collection, SimpleNamespace(units={}))
+    return places.vacant_hit(SimpleNamespace(reward_cents=reward_cents), stage)
