@@ -228,11 +228,16 @@ def wait_for_talk(instance: Instance, n_pairs: int) -> None:
 
 
 def outcome(instance: Instance, crowd: Crowd, start: float, end: float) -> Outcome:
-    """Close all pages, and return what became of the messages sent from `start` to `end`."""
+    """Close all pages, and return what became of the messages sent from `start` to `end`.
+
+    Prints who was refused, if anybody was: they are gone, and their partners' messages with them.
+    """
     # What is on its way arrives.
     time.sleep(SETTLING_SECONDS)
     crowd.close_pages()
     seen = crowd.seen()
+    if refused := Counter(one["error"] for one in seen if one["error"]):
+        print(f"refused: {dict(refused)}", flush=True)
     sent = {key for one in seen for key, at in one["sent"].items() if start <= at < end}
     heard = {key for one in seen for key in one["heard"] if key not in one["sent"]}
     stored = Counter(instance.call(f"{HERE}:messages"))

@@ -86,8 +86,8 @@ class DialogSocket:
             async with asyncio.timeout(INTRODUCTION_SECONDS):
                 return await self._receive()
         except TimeoutError:
-            self._refuse("This page did not say who it is in time; reload it.")
-            self._close(UNKNOWN)
+            # Over a slow line what a page says first may take longer: it comes back.
+            self._close(LATER)
             return {"type": "websocket.disconnect"}
 
     def tell(self, message: Message) -> None:
