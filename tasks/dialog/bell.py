@@ -34,9 +34,8 @@ ANSWER_SECONDS = 2.0
 PAUSE_SECONDS = 1.0
 # A line on which nothing was heard for so long is tried, and given up when it stays silent.
 QUIET_SECONDS = 4.0
-# What is told within so long of the last is told together: no reader notices it. Moves that were
-# stored together, which come no more often, do not wait again.
-APART_SECONDS = 0.025
+# What is told within so long of the last is told together: no reader notices it.
+APART_SECONDS = 0.04
 # In place of a process: all of them.
 EVERYBODY = ""
 LOST = (RedisError, OSError)
@@ -160,10 +159,7 @@ class Bell:
             said, self._unsaid = self._unsaid, Letter()
             letters = self._addressed(said)
             try:
-                async with self._redis().pipeline(transaction=False) as line:
-                    for process, letter in letters.items():
-                        line.publish(_channel_of(process), self._written(letter))
-                    heard = await line.execute()
+                heard = await self._send(letters)
             except LOST as error:
                 log.warning("Pages could not be notified: %r", error)
                 # News is old then: let them look.
@@ -174,6 +170,19 @@ class Bell:
             for (process, letter), number in zip(letters.items(), heard, strict=True):
                 if process and not number:
                     self._lose(letter)
+
+    async def _send(self, letters: dict[str, Letter]) -> list[int]:
+        """Return by how many processes each letter was heard; raises one of LOST."""
+        written = {_channel_of(to): self._written(letter) for to, letter in letters.items()}
+        if len(written) == 1:
+            # As it mostly is: a pipeline would cost as much again.
+            ((channel, text),) = written.items()
+            return [await self._redis().publish(channel, text)]
+        async with self._redis().pipeline(transaction=False) as line:
+            for channel, text in written.items():
+                line.publish(channel, text)
+            heard: list[int] = await line.execute()
+        return heard
 
     def _addressed(self, said: Letter) -> dict[str, Letter]:
         """Return what is said to whom; who has come or gone, everybody hears first."""
