@@ -6,7 +6,6 @@ from typing import Any
 from django import forms
 from django.utils.text import slugify
 
-from annotation.dashboard.sent_form import OnceField
 from collector.models import Collection, Corpus
 from collector.models.corpus import CorpusState
 from collector.models.name import is_name
@@ -69,8 +68,6 @@ class CollectionForm(forms.Form):
         required=False,
         help_text="Leave it empty, or give one to choose the same paragraphs again.",
     )
-
-    once = OnceField()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.sent_form import form_key, made_before, new_once
+from annotation.dashboard.sent_form import form_key, made_before
 from annotation.reports.finishing import finishing_report
 from collector.models import Collection, CollectionState
 from collector.protocols import housekeeping
@@ -32,7 +32,6 @@ def housekeeping_page(request: HttpRequest, context: CollectionContext) -> HttpR
         can_archive=row.state in AT_REST,
         copy_slug=f"{row.slug[:75]}-copy",
         copy_title=f"{row.title} (copy)"[:200],
-        once=new_once(),
     )
 
 

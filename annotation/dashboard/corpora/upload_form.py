@@ -82,7 +82,10 @@ class UploadForm(forms.Form):
     def __init__(self, *args: Any, into: Corpus | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.into = into
-        if into is not None:
+        if into is None:
+            # Its name is new, and tells it from all others.
+            del self.fields["once"]
+        else:
             for name in ("name", "slug", "language", "licence", "licence_url"):
                 del self.fields[name]
 
