@@ -39,6 +39,11 @@ class Offered:
         return iter(self.candidates)
 
 
+def step(noun: str, which: str, left: int) -> tuple[str, int]:
+    """Return one of the steps of what is offered: which of a noun are left, and how many."""
+    return f"{noun if left == 1 else f'{noun}s'} {which}", left
+
+
 def text_key(text: str) -> str:
     """Return a short key that texts share when they differ in white space at most."""
     return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:32]

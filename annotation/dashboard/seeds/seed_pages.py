@@ -141,7 +141,9 @@ def choose_seeds(request: HttpRequest, context: CollectionContext) -> HttpRespon
     into = f" ({spread})" if spread else ""
     stages = stages_from_seeds(context.parameters)
     each = f", {count} for each of {' and '.join(stages)}" if stages[1:] else ""
-    messages.success(request, f"Chosen: {sum(folds.values())} more seeds{into}{each}.")
+    chosen = sum(folds.values())
+    seeds = "seed" if chosen == 1 else "seeds"
+    messages.success(request, f"Chosen: {chosen} more {seeds}{into}{each}.")
     _tell_filters(request, left)
     return redirect(context.url("seeds"))
 

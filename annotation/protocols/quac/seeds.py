@@ -14,7 +14,7 @@ from collector.ingest.link_resolution import Resolver
 from collector.ingest.segmentation import split, tokens
 from collector.models import Article, Corpus, Paragraph
 from collector.seeds.articles import articles_in, articles_with, incoming_links
-from collector.seeds.candidate import Candidate, Offered
+from collector.seeds.candidate import Candidate, Offered, step
 from tasks.dialog.sections import section_text as text_of
 
 if TYPE_CHECKING:
@@ -82,10 +82,10 @@ def _offered(
     steps: list[tuple[str, int]] = []
     articles = _articles(corpus, rule, steps, incoming)
     kept = list(_sections(corpus, articles))
-    steps.append(("sections of these with a heading", len(kept)))
+    steps.append(step("section", "of these with a heading", len(kept)))
     for what, fits in _filters(rule, sizes):
         kept = [section for section in kept if fits(section)]
-        steps.append((f"sections {what}", len(kept)))
+        steps.append(step("section", what, len(kept)))
     rng.shuffle(kept)
     return Offered((_candidate(corpus, section) for section in kept), tuple(steps))
 
@@ -95,16 +95,18 @@ def _articles(
 ) -> set[int]:
     """Return the ids of the articles to take sections of; adds what each filter left to `steps`."""
     left = set(Article.objects.filter(corpus=corpus, kind="article").values_list("pk", flat=True))
-    steps.append(("articles in the corpus", len(left)))
+    steps.append(step("article", "in the corpus", len(left)))
     if rule.category_keywords:
         left &= _with_keyword(corpus, rule, steps)
     if rule.min_incoming_links:
         counts = incoming()
         left = {article for article in left if counts[article] >= rule.min_incoming_links}
-        steps.append((f"articles with {rule.min_incoming_links} incoming links", len(left)))
+        links = "link" if rule.min_incoming_links == 1 else "links"
+        which = f"with at least {rule.min_incoming_links} incoming {links}"
+        steps.append(step("article", which, len(left)))
     if rule.persons_by != "anything":
         left &= _persons(corpus, rule, left, steps)
-        steps.append(("articles about persons", len(left)))
+        steps.append(step("article", "about persons", len(left)))
     return left
 
 
@@ -112,11 +114,11 @@ def _with_keyword(corpus: Corpus, rule: "SeedsTable", steps: list[tuple[str, int
     """Return the articles in a category with a keyword, or in one below such a category."""
     fits = _any_of(rule.category_keywords, BEGINNING_A_WORD)
     found = articles_in(corpus, fits)
-    steps.append(("articles in a category with a keyword", len(found)))
+    steps.append(step("article", "in a category with a keyword", len(found)))
     if rule.category_levels:
         found = articles_in(corpus, fits, rule.category_levels)
         levels = "1 level" if rule.category_levels == 1 else f"{rule.category_levels} levels"
-        steps.append((f"articles in one, or up to {levels} below one", len(found)))
+        steps.append(step("article", f"in one, or up to {levels} below one", len(found)))
     return found
 
 
@@ -133,8 +135,8 @@ def _persons(
     if rule.persons_by != "categories":
         by_infobox = articles_with(corpus, _any_of(rule.person_infoboxes, AT_THE_END))
     if rule.persons_by == "either":
-        steps.append(("articles about persons by their categories", len(left & by_category)))
-        steps.append(("articles about persons by their infobox", len(left & by_infobox)))
+        steps.append(step("article", "about persons by their categories", len(left & by_category)))
+        steps.append(step("article", "about persons by their infobox", len(left & by_infobox)))
     return by_category | by_infobox
 
 

@@ -49,7 +49,9 @@ class Command(BaseCommand):
             )
             stages = stages_from_seeds(parameters_of(collection))
             each = f", {options['count']} for each of {' and '.join(stages)}" if stages[1:] else ""
-            self.stdout.write(f"Chose {sum(folds.values())} seeds{each}: {spread}.")
+            chosen = sum(folds.values())
+            seeds = "seed" if chosen == 1 else "seeds"
+            self.stdout.write(f"Chose {chosen} {seeds}{each}: {spread}.")
 
     def _filters(self, options: dict[str, Any]) -> Callable[[str, int], None]:
         """Return what hears of each filter of the protocol; JSON has the result alone."""

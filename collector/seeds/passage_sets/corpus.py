@@ -15,7 +15,7 @@ from collector.models.corpus import CorpusKind
 from collector.retrieval.passage_index import PassageIndex
 from collector.retrieval.passages import build_passages, passages_of
 from collector.retrieval.terms import terms
-from collector.seeds.candidate import GROUP, Candidate, Offered
+from collector.seeds.candidate import GROUP, Candidate, Offered, step
 from collector.seeds.passage_sets.drawing import Drawing, Drawn, draw
 from collector.seeds.passage_sets.rules import PassageSetsTable
 from collector.seeds.passage_sets.survey import Passage, survey
@@ -64,17 +64,16 @@ def passage_sets(corpus: Corpus, table: PassageSetsTable, rng: random.Random) ->
 
 def _steps(n_passages: int, table: PassageSetsTable, drawn: Drawing) -> tuple[tuple[str, int], ...]:
     """Return what was left after each reason for which passages are in no set."""
-    fitting = f"passages of {table.min_characters:,} to {table.max_characters:,} characters"
-    steps = [(fitting, n_passages)]
-    if drawn.n_doubles:
-        n_passages -= drawn.n_doubles
-        verb = "is" if drawn.n_doubles == 1 else "are"
-        what = f"without the {drawn.n_doubles:,} that {verb} nearly the same as another"
-        steps.append((f"passages {what}", n_passages))
-    if drawn.n_common:
-        n_passages -= drawn.n_common
-        what = f"without the {drawn.n_common:,} that too many documents have"
-        steps.append((f"passages {what}", n_passages))
+    fitting = f"of {table.min_characters:,} to {table.max_characters:,} characters"
+    steps = [step("passage", fitting, n_passages)]
+    left_out = (
+        (drawn.n_doubles, "nearly the same as another"),
+        (drawn.n_common, "found in too many documents"),
+    )
+    for number, why in left_out:
+        if number:
+            n_passages -= number
+            steps.append(step("passage", f"after leaving out {number:,} {why}", n_passages))
     return tuple(steps)
 
 

@@ -126,6 +126,11 @@ def test_every_filter_says_what_it_left(corpus: Corpus) -> None:
     titles, steps = offered(corpus, max_paragraphs=2)
     assert titles == {"Ada Lovelace"}
     assert list(steps.values()) == [4, 4, 0, 4, 4, 4, 3, 2, 1, 1]
+    of_one, of_more = (
+        {what.split()[0] for what, left in steps.items() if (left == 1) == is_one}
+        for is_one in (True, False)
+    )
+    assert (of_one, of_more) == ({"section"}, {"articles", "sections"})
 
 
 def test_sections_of_one_text_share_a_fold_across_calls(corpus: Corpus) -> None:

@@ -56,7 +56,7 @@ def test_passages_left_out_as_nearly_the_same_are_counted(tmp_path: Path, settin
     chosen("told", 1)
     steps = [
         "19 passages of 40 to 2,500 characters",
-        "18 passages without the 1 that is nearly the same as another",
+        "18 passages after leaving out 1 nearly the same as another",
     ]
     told = StringIO()
     call_command("select_seeds", "told", count=1, stdout=told)
@@ -65,6 +65,26 @@ def test_passages_left_out_as_nearly_the_same_are_counted(tmp_path: Path, settin
     browser.force_login(owner())
     page = browser.post("/collections/told/seeds/choose/", {"count": "1"}, follow=True)
     assert f"Left by one filter after the other: {'; '.join(steps)}." in page.content.decode()
+
+
+def test_what_is_in_too_many_documents_is_counted_and_one_that_is_left_is_one(
+    tmp_path: Path, settings: Any
+) -> None:
+    settings.HOME = tmp_path
+    folder = tmp_path / "own"
+    folder.mkdir()
+    same = "Whoever comes by the harbour after dark asks the keeper of the gate for a lantern."
+    for name in ("ash", "birch", "cedar", "elm"):
+        (folder / f"{name}.md").write_text(f"# {name.title()}\n\n{same}\n", "utf-8")
+    other = "A rowing boat lies at the pier, and its oars are kept at the mill on the hill."
+    (folder / "oak.md").write_text(f"# Oak\n\n{other}\n", "utf-8")
+    ingest(folder, "coast")
+    table: Any = get_protocol("rag").parameters({"seeds.min_characters": 40}).seeds  # type: ignore[attr-defined]
+    offered = passage_sets(Corpus.objects.get(slug="coast"), table, random.Random(1))
+    assert [f"{left} {what}" for what, left in offered.steps] == [
+        "5 passages of 40 to 2,500 characters",
+        "1 passage after leaving out 4 found in too many documents",
+    ]
 
 
 def test_sets_depend_on_the_text_alone_and_say_what_connects_them(
