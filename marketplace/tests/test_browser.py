@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from marketplace import clock
-from marketplace.models import Assignment, AssignmentState
+from marketplace.models import Assignment, AssignmentState, Worker
 from marketplace.tests.browsing import EVERY_TEST, chromium, faults, faults_at, page, sign_in
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.forms import BOTH, SUM, WHY, form
@@ -196,6 +196,24 @@ def test_on_a_phone_the_time_of_a_hit_is_no_column_of_single_words(
     lines = "element => element.getBoundingClientRect().height / 20"
     assert hint.evaluate(lines) < 3.5
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize("width", [390, 660])
+def test_larger_letters_squeeze_no_fact_of_a_hit(
+    rita: Any, make_hit: Any, page: Any, width: int
+) -> None:
+    make_hit(rita, Keywords="once, expected-minutes:25")
+    page.set_viewport_size({"width": width, "height": 844})
+    sign_in(page)
+    Worker.objects.update(has_large_text=True)
+    page.reload()
+    names = page.locator(".facts dt")
+    assert names.all_inner_texts() == ["Reward", "Estimated time", "Available"]
+    for facts in page.locator(".facts, .facts > div").all():
+        assert facts.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    hint = page.locator(".facts .hint").filter(has_text="allotted")
+    assert hint.evaluate("(one) => one.getBoundingClientRect().height / 25") < 3.5
+    assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_all_that_a_hit_pays_stands_in_its_column_and_in_its_bar(
