@@ -146,7 +146,7 @@ def test_more_time_moves_the_one_deadline_of_page_and_frame(grace: Person) -> No
     grace.page.clock.fast_forward((seconds - 599) * 1000)
     grace.page.clock.run_for(1100)
     expect(shown).to_have_text(re.compile(r"^9:5\d left$"))
-    expect(frame.locator("[data-bar-line]")).to_contain_text("it still counts for an hour")
+    expect(frame.locator(".bar [data-bar-line]")).to_contain_text("it still counts for an hour")
     with grace.page.expect_response(lambda answer: answer.url.endswith("/extend")) as told:
         more.click()
     longer = told.value.json()["expires_at"]

@@ -15,6 +15,7 @@ from tests.browser.measures import measure
 from tests.browser.person import Person
 from tests.browser.task_bar import (
     PHONE,
+    expect_nothing_covered,
     expect_one_bar,
     expect_room_to_read,
     expect_side_by_side,
@@ -242,6 +243,7 @@ def test_every_state_is_clean_and_in_sight(talks: Instance, enter: Enter) -> Non
     waiting.wait_for("waiting")
     expect(frame.locator("[data-waited]")).not_to_have_text("0:00")
     found = look_at(ada, ["[data-waited]", "[data-earned]", "[data-usual]", "[data-action=finish]"])
+    expect_nothing_covered(ada)
     frame.click("[data-action=finish]")
     found += faults(ada.page, frame, "dialog[open]")
     frame.press("[data-dialog=finish]", "Escape")

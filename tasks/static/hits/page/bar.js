@@ -36,12 +36,14 @@ export class Bar {
   #show({ lang, title, line, pay, time, isLoud, more, next, isNext }) {
     root.dataset.bar = "own";
     for (const [name, words] of Object.entries({ title, line, pay, time })) {
-      const element = find(`[data-bar-${name}]`);
-      if (element.textContent === words) continue;
-      element.textContent = element.title = words;
-      element.lang = lang;
+      // In the bar as much as has room, and whole in its menu.
+      for (const element of document.querySelectorAll(`[data-bar-${name}]`)) {
+        if (element.textContent === words) continue;
+        element.textContent = element.title = words;
+        element.lang = lang;
+      }
     }
-    find("[data-bar-pay]").classList.toggle("is-long", pay.length > 20);
+    find(".bar-pay").classList.toggle("is-long", pay.length > 20);
     find(".bar").classList.toggle("is-loud", isLoud);
     const button = find("[data-action=more]");
     button.hidden = !more;
