@@ -250,6 +250,11 @@ def test_every_state_is_clean_and_in_sight(talks: Instance, enter: Enter) -> Non
     grace.begin(TITLE)
     waiting.wait_for("checking")
     found += look_at(ada, ["[data-ready-role]", "[data-action=ready]"])
+    note = frame.locator("[data-scene=checking] .hall-note")
+    expect(note).to_contain_text("Instructions above, or ?, at any time", use_inner_text=True)
+    ada.page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    expect(note).to_contain_text("More above, then Instructions, at any time", use_inner_text=True)
+    ada.page.set_viewport_size({"width": 1366, "height": 768})
     for person in (ada, grace):
         Talker(person).say_here()
     for person in (ada, grace):
