@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Frame, expect
 
 from tests.browser import EVERY_TEST
 from tests.browser.axe_violations import faults
@@ -250,11 +250,7 @@ def test_every_state_is_clean_and_in_sight(talks: Instance, enter: Enter) -> Non
     grace.begin(TITLE)
     waiting.wait_for("checking")
     found += look_at(ada, ["[data-ready-role]", "[data-action=ready]"])
-    note = frame.locator("[data-scene=checking] .hall-note")
-    expect(note).to_contain_text("Instructions above, or ?, at any time", use_inner_text=True)
-    ada.page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
-    expect(note).to_contain_text("More above, then Instructions, at any time", use_inner_text=True)
-    ada.page.set_viewport_size({"width": 1366, "height": 768})
+    expect_way_to_instructions(ada, frame)
     for person in (ada, grace):
         Talker(person).say_here()
     for person in (ada, grace):
@@ -290,6 +286,15 @@ def test_every_state_is_clean_and_in_sight(talks: Instance, enter: Enter) -> Non
     student.wait_for("done")
     assert faults(student.person.page, student.frame) == []
     assert_clean(ada, grace)
+
+
+def expect_way_to_instructions(person: Person, frame: Frame) -> None:
+    """The note names the button that is in sight, at a desk and on a phone."""
+    note = frame.locator("[data-scene=checking] .hall-note")
+    expect(note).to_contain_text("Instructions above, or ?, at any time", use_inner_text=True)
+    person.page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    expect(note).to_contain_text("More above, then Instructions, at any time", use_inner_text=True)
+    person.page.set_viewport_size({"width": 1366, "height": 768})
 
 
 def share_for_the_section(teacher: Talker) -> float:
