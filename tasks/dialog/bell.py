@@ -175,7 +175,7 @@ class Bell:
         """Return by how many processes each letter was heard; raises one of LOST."""
         written = {_channel_of(to): self._written(letter) for to, letter in letters.items()}
         if len(written) == 1:
-            # As it mostly is: a pipeline would cost as much again.
+            # As it mostly is: a pipeline is for several, and costs more.
             ((channel, text),) = written.items()
             return [await self._redis().publish(channel, text)]
         async with self._redis().pipeline(transaction=False) as line:
