@@ -1,0 +1,515 @@
+"""What people, jobs and time can do. Each method of `Acts` that has no _ is one act.
+
+An act draws all that it draws from `rng`, made of the seed and its own number: an act that is left
+out changes no draw of any other, and so a run that fails can be shortened.
+"""
+
+import random
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from tests.simulator.forms import Form, follow, forms_of
+from tests.simulator.life import CUT, JOBS, WEBS, Life, Tab
+from tests.simulator.machine import TIME
+from tests.simulator.processes import Trouble
+from tests.simulator.talks import Page
+
+# Forms that end a visit, or begin processes of their own; each is tested where it belongs.
+NEVER = re.compile(r"sign-out|sign-in|/rehearse/|/baselines/|/difficulty/begin|corpora/|/password/")
+# What ends most of what could happen afterwards is sent as seldom as the share says.
+SELDOM = (
+    (re.compile(r"finish|archive|drop|erase|account/|close|revoke"), 0.03),
+    (re.compile(r"/pause/|/change/|take-back|/texts/|merge|leave|/language/|preferences"), 0.2),
+)
+OWN = "/collections/life/"
+
+
+class Acts:
+    """What can happen; see `Acts.WEIGHTS` for how often."""
+
+    WEIGHTS = {
+        # Workers.
+        "work": 14,
+        "crowd": 4,
+        "take": 8,
+        "take_named": 3,
+        "write": 6,
+        "hand_in": 8,
+        "give_back": 2,
+        "report": 2,
+        "collect": 2,
+        "look_around": 3,
+        "talk": 14,
+        "leave_dialog": 2,
+        "cut_off": 3,
+        # Requesters, hosts and programs.
+        "publish": 2,
+        "let_in": 5,
+        "decide": 8,
+        "decide_late": 2,
+        "decide_beside": 2,
+        "exclude": 3,
+        "answer_report": 3,
+        "reject": 3,
+        "erase": 1,
+        "host": 2,
+        "program": 2,
+        "command": 1,
+        # Jobs, time and mishaps.
+        "jobs": 8,
+        "jobs_die": 2,
+        "jobs_interrupted": 3,
+        "jobs_unheard": 2,
+        "rest": 2,
+        "wait": 7,
+        "redis": 0.3,
+    }
+    # Half of all runs begin with a crowd at work, so that there is something to decide about.
+    BEGINNING = ("crowd", "let_in", "crowd", "let_in", "crowd", "talk", "crowd")
+
+    def __init__(self, life: Life) -> None:
+        self.life = life
+
+    @property
+    def rng(self) -> random.Random:
+        """Return this act's own generator."""
+        return self.life.rng
+
+    def _page_trouble(self) -> None:
+        """Now and then the next request dies, or others act in the middle of it."""
+        fate = self.rng.random()
+        if fate < 0.03 and self.life.site.can_bear:
+            self.life.trouble = Trouble(dies_at=self.rng.randrange(12))
+        elif fate < 0.12 and not self.life.is_paused:
+            self.life.trouble = Trouble(pauses_at=self.rng.randrange(15))
+
+    # Workers.
+    def take(self) -> str:
+        """Accept one of a kind of HIT from the list, agree, and look at the page."""
+        return self._take(self.rng.choice(self.life.workers))
+
+    def _take(self, visitor: Any) -> str:
+        kinds = sorted(set(re.findall(r"/kinds/\w+/", visitor.get("/hits/").content.decode())))
+        if not kinds:
+            return "nothing is listed"
+        self._page_trouble()
+        return self.life.enter(visitor, self.rng.choice(kinds))
+
+    def work(self) -> str:
+        """Do a HIT from the list to its receipt, as most people do."""
+        return self._work(self.rng.choice(self.life.workers))
+
+    def crowd(self) -> str:
+        """Let everybody do a HIT, after a look of the jobs."""
+        self.life.round(self._process())
+        self.life.advance(3)
+        return " | ".join(
+            self._work(visitor)
+            for _ in range(self.rng.choice((1, 2, 3)))
+            for visitor in self.life.workers
+        )
+
+    def _work(self, visitor: Any) -> str:
+        before = len(self.life.tabs)
+        told = self._take(visitor)
+        if len(self.life.tabs) > before and not self.life.tabs[-1].is_dialog:
+            told += f" {self._hand_in(self.life.tabs[-1])}"
+        return told
+
+    def take_named(self) -> str:
+        """Accept a HIT by its own address, which somebody may have copied."""
+        from marketplace.models import HIT
+
+        keys = list(
+            HIT.objects.filter(n_open__gt=0).order_by("pk").values_list("hit_id", flat=True)
+        )
+        if not keys:
+            return "no HIT"
+        return self.life.enter(
+            self.rng.choice(self.life.workers), f"/hits/{self.rng.choice(keys)}/"
+        )
+
+    def collect(self) -> str:
+        """Take a HIT that pays somebody for something else."""
+        from tasks.models import Posting
+
+        owed = Posting.objects.filter(state="live", worker__identity__isnull=False).order_by("pk")
+        for posting in owed.select_related("worker__identity"):
+            for visitor in self.life.workers:
+                if visitor.worker.worker_id != posting.worker.identity.person:
+                    continue
+                if frame := self.life.accept(visitor, f"/hits/{posting.external_id}/"):
+                    frame.submit(answer="collected")
+                    return f"{visitor.name} posting {posting.pk}"
+        return "nothing is owed"
+
+    def write(self) -> str:
+        """Type all of it, and have it saved."""
+        tab = self.life.tab()
+        if tab is None or not self.life.type(tab):
+            return "no page to write on"
+        self._page_trouble()
+        body = {"version": tab.version, "draft": {"data": tab.data, "ui": {}}}
+        reply = tab.person.post(tab.state, "draft", body)
+        if reply.status_code == 200:
+            tab.version = reply.json()["version"]
+            in_time = tab.until and TIME.now() < tab.until
+            if in_time and not reply.json()["problems"]:
+                self.life.said.saved[tab.lease] = tab.cents
+        return f"{tab.visitor.name} lease {tab.lease} {reply.status_code}"
+
+    def hand_in(self) -> str:
+        """Hand work in, mostly its receipt too; now and then twice."""
+        tab = self.life.tab()
+        return "no page to hand in" if tab is None else self._hand_in(tab)
+
+    def _hand_in(self, tab: Tab) -> str:
+        if not self.life.type(tab):
+            return "no page to hand in"
+        told = []
+        for _ in range(2 if self.rng.random() < 0.1 else 1):
+            self._page_trouble()
+            reply = tab.person.post(tab.state, "submit", {"data": tab.data})
+            told.append(reply.status_code)
+            if reply.status_code == 410:
+                self._refused_in_time(tab)
+            if reply.status_code == 200:
+                tab.is_done = True
+                self.life.said.submitted[tab.lease] = tab.cents
+                if self.rng.random() < 0.95:
+                    tab.frame.submit(**reply.json()["form"]["fields"])
+        return f"{tab.visitor.name} lease {tab.lease} {told}"
+
+    def _refused_in_time(self, tab: Tab) -> None:
+        """Work that nobody gave back is taken for as long as the page said."""
+        if self.life.lease(tab).state == "expired" and tab.until and TIME.now() < tab.until:
+            self.life.said.faults.append("refused: work handed in before its time was over")
+
+    def give_back(self) -> str:
+        """Return a HIT on the marketplace."""
+        tab = self.life.tab()
+        if tab is None:
+            return "no page"
+        self._page_trouble()
+        tab.visitor.send(f"{tab.frame.path}return/")
+        tab.is_done = tab.was_given_back = True
+        return f"{tab.visitor.name} lease {tab.lease}"
+
+    def report(self) -> str:
+        """Report a problem, often when time has just run out."""
+        tab = self.life.tab()
+        if tab is None:
+            return "no page"
+        if self.rng.random() < 0.5:
+            left = (self.life.lease(tab).expires_at - TIME.now()).total_seconds()
+            self.life.advance(left + 5)
+            self.life.round("jobs 1")
+        reply = tab.person.post(tab.state, "problem", {"message": "It hangs."})
+        return f"{tab.visitor.name} lease {tab.lease} {reply.status_code}"
+
+    def look_around(self) -> str:
+        """Fill in a form of the marketplace's pages for workers."""
+        visitor = self.rng.choice(self.life.workers)
+        pages = ["/hits/", "/work/", "/history/", "/earnings/", "/messages/", "/preferences/"]
+        pages += ["/account/", "/qualifications/"]
+        return self._fill_in(visitor.client, pages, "/")
+
+    # Dialogs.
+    def talk(self) -> str:
+        """Sit down at a dialog's page, or say there what comes next."""
+        tabs = [tab for tab in self.life.tabs if tab.is_dialog and not tab.is_done]
+        if not tabs:
+            return "no dialog"
+        talks, told = self.life.talks, []
+        for tab in self.rng.sample(tabs, min(len(tabs), self.rng.choice((1, 2, 2, 3)))):
+            page = talks.page_of(tab)
+            if not page.is_open:
+                talks.open(page, self.rng.choice(WEBS))
+            told.append(f"{tab.visitor.name} {page.conversation.phase}")
+        for _ in range(self.rng.choice((1, 4, 12))):
+            talks.settle()
+            if not sum(talks.type(page, 1) for page in list(talks.at.values())):
+                break
+        return " ".join(told)
+
+    def _dialog_page(self) -> Page | None:
+        pages = [page for page in self.life.talks.at.values() if not page.tab.is_done]
+        return self.rng.choice(pages) if pages else None
+
+    def leave_dialog(self) -> str:
+        """End, report, wait no longer, or be ready."""
+        page = self._dialog_page()
+        if page is None:
+            return "no dialog"
+        self.life.talks.finish(page)
+        self.life.talks.settle()
+        return f"{page.tab.visitor.name} {page.conversation.phase}"
+
+    def cut_off(self) -> str:
+        """Lose the line of a page; mostly it comes back, perhaps to another process."""
+        page = self._dialog_page()
+        if page is None:
+            return "no dialog"
+        self.life.talks.cut(page)
+        self.life.advance(self.rng.choice((0.1, 1, 3, 30)))
+        self.life.talks.settle()
+        if self.rng.random() < 0.8:
+            self.life.talks.open(page, self.rng.choice(WEBS))
+        return page.tab.visitor.name
+
+    def redis(self) -> str:
+        """Let Redis go, or come back."""
+        talks = self.life.talks
+        if talks.is_redis_away:
+            talks.is_redis_away = False
+        else:
+            talks.lose_redis()
+        return "away" if talks.is_redis_away else "back"
+
+    # Requesters.
+    def decide(self) -> str:
+        """Fill in a form of some page of the collection and send it now, later, or twice."""
+        browser = self.rng.choice(self.life.browsers)
+        return self._fill_in(browser, self._pages(), OWN)
+
+    def _pages(self) -> list[str]:
+        """Return the collection's pages, of the route table, that have no part to fill in."""
+        from annotation.dashboard.urls import of_collection
+
+        parts = [str(each.pattern) for each in of_collection]
+        unseen = re.compile("<|now/|rehearse|report|zip")
+        return [OWN + part for part in parts if not unseen.search(part)]
+
+    def _fill_in(self, browser: Any, pages: list[str], prefix: str) -> str:
+        forms: list[Form] = []
+        for _ in range(4):
+            forms = forms or follow(
+                lambda page: forms_of(browser, page, self.rng, NEVER), pages, prefix, self.rng
+            )
+        if not forms:
+            return "no form"
+        form = self.rng.choice(forms)
+        if self._is_spared(form):
+            return f"not {form.action}"
+        fate = self.rng.random()
+        if fate < 0.1:
+            self.life.kept_forms.append(form)
+            return f"kept {form.action}"
+        self._page_trouble()
+        first = form.send().status_code
+        if fate > 0.25 and first != CUT:
+            return f"{form.action} {first}"
+        return f"{form.action} {first} {self._again(form)}"
+
+    def _is_spared(self, form: Form) -> bool:
+        share = next((share for pattern, share in SELDOM if pattern.search(form.action)), 1.0)
+        return self.rng.random() >= share
+
+    def _again(self, form: Form) -> int:
+        """Send a form once more: nothing is done twice."""
+        before = self._n_rows()
+        status = int(form.send().status_code)
+        self.life.seen["sent twice"] += 1
+        for table, number in self._n_rows().items():
+            if number > before.get(table, 0):
+                self.life.said.faults.append(f"sent twice, done twice: {form.kind} {table}")
+        return status
+
+    def _n_rows(self) -> dict[str, int]:
+        from tests.simulator.rows import rows_by_table
+
+        return {name: len(rows) for name, rows in rows_by_table().items()}
+
+    def decide_late(self) -> str:
+        """Send a form that was filled in before."""
+        if not self.life.kept_forms:
+            return "none kept"
+        form = self.life.kept_forms.pop(0)
+        return f"{form.action} {form.send().status_code}"
+
+    def decide_beside(self) -> str:
+        """Two colleagues open one form; the second sends it when the first has changed it."""
+        from tests.simulator.rows import rows_by_table
+
+        first, second = self.life.browsers
+        page = self.rng.choice(self._pages())
+        mine, _ = forms_of(first, page, self.rng, NEVER)
+        theirs, _ = forms_of(second, page, self.rng, NEVER)
+        if not mine or [form.action for form in mine] != [form.action for form in theirs]:
+            return "no form"
+        at = self.rng.randrange(len(mine))
+        if self._is_spared(mine[at]):
+            return f"not {mine[at].action}"
+        mine[at].send()
+        shown = forms_of(second, page, self.rng, NEVER)[0]
+        now = next((form.shown for form in shown if form.action == theirs[at].action), None)
+        if now in (None, theirs[at].shown):
+            return f"{mine[at].action} changed nothing that it shows"
+        before = rows_by_table()
+        theirs[at].send()
+        after = rows_by_table()
+        changed = [table for table, rows in after.items() if rows != before[table]]
+        self.life.seen["a page out of date was sent"] += 1
+        if changed:
+            found = f"page out of date overwrote: {mine[at].kind} {changed[:2]}"
+            self.life.said.faults.append(found)
+        return f"{mine[at].action} {changed}"
+
+    def _of(self, page: str, wanted: str) -> str:
+        """Send a form of one page."""
+        browser = self.rng.choice(self.life.browsers)
+        forms = [one for one in forms_of(browser, page, self.rng, NEVER)[0] if wanted in one.action]
+        if not forms:
+            return f"no form at {page}"
+        form = self.rng.choice(forms)
+        self._page_trouble()
+        return f"{form.action} {form.send().status_code}"
+
+    def publish(self) -> str:
+        """Publish what is a draft, or open and close its stages."""
+        self.life.collection.refresh_from_db()
+        if self.life.collection.state == "draft" or self.rng.random() < 0.3:
+            return self._of(f"{OWN}publish/", "publish")
+        stage = self.rng.choice(self.life.stages)
+        return self._of(f"{OWN}stages/{stage.name}/open/", "open")
+
+    def exclude(self) -> str:
+        """Leave out everything by somebody, or take that back."""
+        return self._of(f"{OWN}workers/{self.rng.randint(1, 5)}/", "leave-out")
+
+    def answer_report(self) -> str:
+        """Answer a problem report, mostly with a little money."""
+        return self._of(f"{OWN}problems/", "answer")
+
+    def reject(self) -> str:
+        """Propose, confirm or take back a rejection, reward, or approve."""
+        from tasks.models import Session
+
+        keys = list(Session.objects.order_by("pk").values_list("pk", flat=True))
+        if not keys:
+            return "nothing"
+        return self._of(f"{OWN}money/work/{self.rng.choice(keys)}/", "decide")
+
+    def let_in(self) -> str:
+        """Decide about the tests that were handed in, on their pages."""
+        from tasks.models import Grant
+
+        told = []
+        waiting = Grant.objects.filter(state="submitted").order_by("pk")
+        for number, grant in enumerate(waiting.select_related("qualification__stage")):
+            if number < 3:
+                page = f"{OWN}qualification/{grant.qualification.stage.name}/"
+                told.append(self._granted(page))
+        return " ".join(told) or "nobody"
+
+    def _granted(self, page: str) -> str:
+        browser = self.rng.choice(self.life.browsers)
+        links = forms_of(browser, page, self.rng, NEVER)[1]
+        for link in links:
+            if re.fullmatch(rf"{page}\d+/", link):
+                for form in forms_of(browser, link, self.rng, NEVER)[0]:
+                    if form.action.endswith("decide/"):
+                        good = "grant" if self.rng.random() < 0.9 else "decline"
+                        fields = {**dict(form.fields), "decision": good}
+                        decided = replace(form, fields=list(fields.items()))
+                        return f"{good} {decided.send().status_code}"
+        return "no form"
+
+    def host(self) -> str:
+        """Fill in a form of the marketplace's desk."""
+        pages = ["/desk/requesters/", "/desk/workers/", "/desk/payouts/", "/desk/settings/"]
+        pages += ["/desk/groups/", "/desk/invitations/", "/desk/projects/", "/desk/hits/"]
+        pages += ["/desk/letters/", "/desk/asked/", "/desk/"]
+        return self._fill_in(self.life.host, pages, "/desk/")
+
+    def program(self) -> str:
+        """Call an operation of the requester API that changes something, by the same account."""
+        from tests.simulator.programs import call
+
+        return call(self.life)
+
+    def command(self) -> str:
+        """Run a command of a requester's day."""
+        from tests.simulator.programs import run_command
+
+        return run_command(self.life)
+
+    def erase(self) -> str:
+        """Forget a person who asks for it; mostly they withdraw what they gave."""
+        from common.actions import ActionError
+        from tasks.models import Worker
+        from tasks.people.erasure import forget
+
+        rows = list(Worker.objects.filter(identity__isnull=False).order_by("created_at", "pk"))
+        if not rows or self.rng.random() < 0.5:
+            return "nobody asks"
+        worker = self.rng.choice(rows)
+        try:
+            forget(worker, TIME.now(), withdraw=self.rng.random() < 0.7)
+        except ActionError as error:
+            return str(error)[:40]
+        return "forgotten"
+
+    # Jobs and time.
+    def _process(self) -> str:
+        free = [name for name in JOBS if not self.life.site.processes[name].is_busy]
+        return self.rng.choice(free)
+
+    def jobs(self) -> str:
+        """Let one of the two job processes look at what is due."""
+        return self.life.round(self._process())
+
+    def jobs_unheard(self) -> str:
+        """The same, while replies of the marketplace are lost or come twice."""
+        return self.life.round(self._process(), Trouble(loss=0.3))
+
+    def jobs_die(self) -> str:
+        """The same, and it dies between two of its statements."""
+        if not self.life.site.can_bear:
+            return "not again"
+        return self.life.round(self._process(), Trouble(dies_at=self.rng.randrange(80)))
+
+    def jobs_interrupted(self) -> str:
+        """The same, and somebody acts between two of its statements."""
+        return self.life.round(self._process(), Trouble(pauses_at=self.rng.randrange(120)))
+
+    def rest(self) -> str:
+        """Let one of the processes look some minutes long, unhindered."""
+        process = self._process()
+        for _ in range(2):
+            self.life.advance(301)
+            self.life.round(process)
+        self.life.is_at_rest = not self.life.is_paused
+        return process
+
+    def wait(self) -> str:
+        """Let time go by: some seconds to days, or to just before or after something is due."""
+        seconds = self.rng.choice((5.0, 5, 60, 600, 1800, 3900, 3 * 3600, 30 * 3600))
+        if due := self._due() if self.rng.random() < 0.5 else []:
+            seconds = (self.rng.choice(due) - TIME.now()).total_seconds()
+            seconds += self.rng.choice((-20, 2, 30))
+        self.life.advance(seconds)
+        return f"{seconds:.0f} s"
+
+    def _due(self) -> list[datetime]:
+        """Return the moments ahead at which something of this world changes by itself."""
+        from collector.models import Collection
+        from marketplace.models import Assignment
+        from tasks.models import Lease, Posting, Rejection, Session
+
+        now, found = TIME.now(), set()
+        for rows, name in (
+            (Lease.objects.filter(state="live"), "expires_at"),
+            (Session.objects.all(), "signed_until"),
+            (Rejection.objects.all(), "holds_until"),
+            (Posting.objects.filter(state="live"), "expires_at"),
+            (Assignment.objects.all(), "auto_approval_at"),
+            (Collection.objects.all(), "look_at"),
+        ):
+            if name in {field.name for field in rows.model._meta.fields}:
+                found.update(rows.filter(**{f"{name}__gt": now}).values_list(name, flat=True))
+        # Weeks ahead seldom: everything is over then.
+        most = now + timedelta(days=20 if self.rng.random() < 0.05 else 1)
+        return [one for one in sorted(found) if one < most][:6]

@@ -1,0 +1,163 @@
+"""What a run begins with: accounts, three corpora, and a collection whose parameters are drawn."""
+
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from tests.simulator.machine import TIME
+
+SLUG = "life"
+PROTOCOLS = ("bookqa", "hotpotqa", "iirc", "quac", "rag", "squad")
+CORPORA = {"quac": "sections", "rag": "documents"}
+# How many paragraphs a seed has: two of a pair or a set, a section of two with what comes before.
+PAGES = {"hotpotqa": 2, "quac": 3, "rag": 2}
+PAIR = {"type": "bridge", "form": "any", "set": "places"}
+REQUESTERS = ("rita", "ruth")
+WORKERS = ("ada", "grace", "edith", "ida", "mallory")
+HOST_NAME, HOST_PASSWORD = "hanna", "long enough to sign in"
+OPENING_CENTS = 10**7
+
+
+def keys_file(home: Path) -> Path:
+    """Return where the account's keys are."""
+    return home / "requester.json"
+
+
+def begin() -> None:
+    """Fill the template's databases: what every run starts from."""
+    from collector.models import User
+    from collector.retrieval.passages import build_passages
+    from marketplace.desk.users import open_user
+    from marketplace.people.account_opening import keys_of, open_requester, write_keys
+    from marketplace.tests.boto import ENDPOINT
+    from tasks.dialog.tests.making import make_sections
+    from tasks.tests.making import make_corpus
+
+    requester = open_requester("Rita", "rita@lab.example", OPENING_CENTS, TIME.now())
+    write_keys(keys_of(requester, ENDPOINT, TIME.now()), settings.MTURK_KEYS_FILE)
+    open_user(HOST_NAME, HOST_PASSWORD, None, TIME.now())
+    for name in REQUESTERS:
+        User.objects.create(username=name)
+    make_corpus(24, slug="pages")
+    make_sections(6, slug="sections")
+    build_passages(make_corpus(24, slug="documents"))
+
+
+def drawn(protocol: str, rng: random.Random) -> tuple[dict[str, Any], list[str]]:
+    """Return what is changed of a protocol's parameters, and the folds of its seeds."""
+    few = lambda: rng.choice((1, 1, 2, 2, 3))  # noqa: E731
+    cents = lambda: rng.choice((0, 1, 90, 200, 400, 777))  # noqa: E731
+    share = rng.choice(({}, {}, {"percent": 50, "people": 4}))
+    redundancy = {"train": few(), "dev": few(), "test": few(), **share}
+    changed = {
+        "pay.approve_after_hours": rng.choice((0, 24)),
+        "pay.repeats_percent": rng.choice((0, 50)),
+    }
+    folds = [rng.choice(("train", "dev", "test")) for _ in range(rng.randint(1, 5))]
+    many = {"question.places_at_once": rng.choice((1, 6)), "question.reward_cents": cents()}
+    answers = {"answer.places_at_once": rng.choice((1, 6)), "answer.reward_cents": cents()}
+    own: dict[str, dict[str, Any]] = {
+        "bookqa": {**many, **answers, "label.sample_questions": few()},
+        "hotpotqa": {
+            **many,
+            "question.items_per_hit": (pairs := few()),
+            "question.max_skips": rng.randint(0, pairs - 1),
+            "question.bonuses.wait_hours": rng.choice((0, 24)),
+            "question.bonuses.block_examples": few(),
+            "question.bonuses.top_every_examples": few(),
+            "human_performance.items_per_hit": few(),
+        },
+        "iirc": {
+            **many,
+            **answers,
+            "seeds.min_links": 2,
+            "seeds.min_links_in_corpus": 2,
+            "question_qualification.items_per_hit": 1,
+            "question_qualification.questions_per_hit": 1,
+            "question_qualification.multi_link_questions": 0,
+            "question.items_per_hit": few(),
+            "question.questions_per_hit": 1 + few(),
+            "question.multi_link_questions": rng.choice((0, 1)),
+            "answer_qualification.items_per_hit": 1,
+            "answer.items_per_hit": few(),
+            "answer.redundancy": redundancy,
+            "human_performance.items_per_hit": few(),
+            "human_performance.sample_questions": few(),
+        },
+        "quac": {
+            "student_qualification.items_per_hit": 1,
+            "teacher_qualification.items_per_hit": 1,
+            "dialog.min_pairs": few(),
+            "dialog.wait_minutes": rng.choice((1, 15)),
+            "validation.reward_cents": cents(),
+        },
+        "rag": {
+            **many,
+            "natural.items_per_hit": few(),
+            "question.items_per_hit": (sets := few()),
+            "question.max_skips": rng.randint(0, sets - 1),
+            "find.items_per_hit": few(),
+            "reading.items_per_hit": few(),
+        },
+        "squad": {
+            **many,
+            **answers,
+            "question.questions_per_item": few(),
+            "question.unanswerable_per_item": rng.choice((0, 0, 1)),
+            "answer.items_per_hit": few(),
+        },
+    }
+    if protocol == "hotpotqa":
+        folds = [""] * len(folds)
+    return {**changed, **own[protocol]}, folds[: 2 if protocol == "quac" else 5]
+
+
+def create(protocol: str, seed: int) -> Any:
+    """Return a draft with drawn parameters and seeds; most is free, little of the budget."""
+    from collector.models import Corpus, Paragraph
+    from collector.protocols.creation import create_collection, parameters_of
+    from collector.protocols.loading import get_protocol
+    from collector.seeds.candidate import Candidate
+    from collector.seeds.selection import store_seeds
+
+    rng = random.Random(f"{seed}:{protocol}:parameters")
+    changed, folds = drawn(protocol, rng)
+    corpus = Corpus.objects.get(slug=CORPORA.get(protocol, "pages"))
+    collection = create_collection(
+        SLUG,
+        get_protocol(protocol),
+        corpus,
+        overrides=changed,
+        seed=seed,
+        now=TIME.now(),
+        budget_cents=rng.choice((20_000, 60_000, 600_000)),
+        requester_name="Rita",
+        requester_contact="rita@example.org",
+    )
+    rows = Paragraph.objects.filter(article__corpus=corpus).order_by("pk")
+    keys, entries, pages = list(rows.values_list("pk", flat=True)), [], PAGES.get(protocol, 1)
+    for name, table in parameters_of(collection).stages().items():
+        if table.items_from != "seeds":
+            continue
+        for each in range(table.items_per_hit if table.qualifies else len(folds)):
+            at = len(entries)
+            chosen = tuple(keys[(pages * at + page) % len(keys)] for page in range(pages))
+            fold = "" if table.qualifies else folds[each]
+            payload = dict(PAIR) if table.kind == "pair" else {}
+            entries.append((Candidate(f"{at + 1}", "", chosen, payload), at + 1, name, fold))
+    store_seeds(collection, entries)
+    return collection
+
+
+@cache
+def wire(file: Path) -> Any:
+    """Return boto3's client for the account of a keys file, whose bytes stay on this machine."""
+    import json
+
+    from marketplace.people.account_opening import RequesterKeys
+    from marketplace.tests.boto import mturk_client
+
+    return mturk_client(RequesterKeys(**json.loads(file.read_text())))
