@@ -18,7 +18,6 @@ from tasks.models import (
     PaymentKind,
     PaymentState,
     ReceiptState,
-    Submission,
     Ticket,
     TicketState,
 )
@@ -31,26 +30,25 @@ from tasks.work.leases import LATE_WORK
 MOST_WORDS = 500
 
 
-def give(
-    submission: Submission, cents: int, reason: str, by: str, once: UUID, now: datetime
-) -> Payment:
-    """Return a bonus that a person gives for work that was handed in, drawn from the budget.
+def give(lease: Lease, cents: int, reason: str, by: str, once: UUID, now: datetime) -> Payment:
+    """Return a bonus that a person gives for a stay, drawn from the budget; nothing else changes.
 
-    It is sent when the marketplace lists the work. reason: the worker reads it. once: the same
-    again gives the same bonus, not another. Raises ActionError, and nothing is done.
+    It is sent when the marketplace lists the work, by a HIT of the worker's own where none comes
+    (see reroute_unsendable). reason: the worker reads it. once: the same again gives the same
+    bonus, not another. Raises ActionError, and nothing is done.
     """
     reason = reason.strip()
     if cents < 1:
         raise ActionError("Write an amount above zero, such as 0.50.")
     if not reason or len(reason) > MOST_WORDS:
         raise ActionError(f"Say what it is for, in at most {MOST_WORDS} characters: they read it.")
-    if not hasattr(submission.lease.worker, "identity"):
+    if not hasattr(lease.worker, "identity"):
         raise ActionError(
             "This person asked to be forgotten: nothing can be sent to them any more."
         )
-    key = f"given:{submission.lease_id}:{once}"
+    key = f"given:{lease.pk}:{once}"
     try:
-        return _give(submission.lease, key, cents, reason, by, now)
+        return _give(lease, key, cents, reason, by, now)
     except IntegrityError:
         # Pressed twice, and the other request was quicker by a moment.
         return Payment.objects.get(key=key)

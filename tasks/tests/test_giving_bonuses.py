@@ -34,7 +34,7 @@ def bound(work, collection):
 
 
 def give(work, cents=150, reason="The clearest questions so far.", once=FIRST):
-    return bonuses.give(work, cents, reason, "rita", once, SOON)
+    return bonuses.give(work.lease, cents, reason, "rita", once, SOON)
 
 
 def paid_elsewhere(counter, work, amount="0.70", reason="Thank you.", token="T1"):

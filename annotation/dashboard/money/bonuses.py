@@ -52,7 +52,7 @@ def give_bonus(request: HttpRequest, context: CollectionContext, key: int) -> Ht
     try:
         once = UUID(request.POST.get("once", ""))
         payment = bonuses.give(
-            submission, cents or 0, reason, name_of(request), once, timezone.now()
+            submission.lease, cents or 0, reason, name_of(request), once, timezone.now()
         )
     except (ActionError, ValueError) as error:
         given = {"amount": amount[:LONGEST_AMOUNT], "reason": reason[: bonuses.MOST_WORDS + 100]}

@@ -1,6 +1,7 @@
 """A collection's ledger: owed and paid, what could not be, compensation and unfinished work."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -38,6 +39,8 @@ BESIDE = {
     "compensation": ("Compensation", Q(kind=PaymentKind.COMPENSATION)),
 }
 SHOWN = 100
+# A job has yet to look at what was saved.
+BY_ITSELF = Q(state=LeaseState.EXPIRED, compensated=False)
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,8 @@ def money(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     wanted = request.GET.get("show", "")
     wanted = wanted if wanted in BESIDE else "all"
     rows = Payment.objects.filter(BESIDE[wanted][1], collection=context.collection)
-    rows = rows.select_related("stage", "lease").order_by("-pk")
+    rows = rows.select_related("stage", "lease__submission", "lease__session__empty_submission")
+    rows = rows.order_by("-pk")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     submitted_empty = assignments_of(context.collection, "submitted_empty").order_by("pk")
     revisions = context.collection.revisions.filter(key="budget_cents").order_by("-at", "-pk")
@@ -95,10 +99,10 @@ def money(request: HttpRequest, context: CollectionContext) -> HttpResponse:
 @collection_page
 @require_POST
 def compensate_lease(request: HttpRequest, context: CollectionContext) -> HttpResponse:
-    """Owe a worker something for unfinished work, by a HIT that only they can take."""
+    """Pay for unfinished work that no job pays for, by a HIT that only its worker can take."""
     given = request.POST.get("lease", "")
     key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
-    lease = get_object_or_404(unfinished(context), pk=key)
+    lease = get_object_or_404(unfinished(context).exclude(BY_ITSELF), pk=key)
     debt = debt_of(context, lease, people_of(context.collection))
     cents = cents_of(request.POST.get("amount", ""), context.parameters.pay.minor_units)
     if not cents or cents > debt.most_cents:
@@ -183,35 +187,42 @@ def _sums(collection: Collection) -> dict[int, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Debt:
-    """`cents` is the reward's share by how much was saved; `most_cents` the whole reward.
-
-    `blocked` tells that paying it by itself failed: the budget could not hold it.
-    """
+    """`cents` is the reward's share by how much was saved; `most_cents` the whole reward."""
 
     lease: Lease
     who: str
     share_percent: int
     cents: int
     most_cents: int
-    blocked: bool
+
+    @property
+    def by_itself(self) -> bool:
+        """Tell whether a job pays it: once it can be handed in no more, and the budget holds it."""
+        return self.lease.state == LeaseState.EXPIRED and not self.lease.compensated
+
+    @property
+    def late_until(self) -> datetime | None:
+        """Return until when it can still be handed in, None once that is over."""
+        until = self.lease.session.signed_until
+        return until if until and until > timezone.now() else None
 
 
 def unfinished(context: CollectionContext) -> QuerySet[Lease]:
-    """Return the leases that ended with a draft, were not taken up again and are not paid."""
-    again = Lease.objects.filter(
-        unit=OuterRef("unit"),
-        worker=OuterRef("worker"),
-        state__in=[LeaseState.LIVE, LeaseState.SUBMITTED],
-    )
+    """Return the leases that ended with a draft and are not paid, nor the worker's other stays.
+
+    What was given back is left out while a job has yet to pay for another stay at the same unit:
+    a worker's saved work of a unit is paid once.
+    """
+    others = Lease.objects.filter(unit=OuterRef("unit"), worker=OuterRef("worker"))
+    held = Q(state__in=[LeaseState.LIVE, LeaseState.SUBMITTED])
     return (
         Lease.objects.filter(
             unit__stage__collection=context.collection,
             state__in=[LeaseState.EXPIRED, LeaseState.RETURNED],
             draft__isnull=False,
-            submission__isnull=True,
-            paid=False,
         )
-        .exclude(Exists(again))
+        .exclude(Exists(others.filter(held | Q(paid=True) | Q(submission__isnull=False))))
+        .exclude(~BY_ITSELF, Exists(others.filter(BY_ITSELF)))
         .select_related("unit__stage", "session__posting")
         .order_by("-closed_at", "-pk")
     )
@@ -237,5 +248,4 @@ def debt_of(context: CollectionContext, lease: Lease, people: People) -> Debt:
         share_percent=round(share * 100),
         cents=int(share * reward),
         most_cents=reward,
-        blocked=lease.state == LeaseState.EXPIRED and not lease.compensated,
     )

@@ -29,7 +29,6 @@ class Report:
     """A report with what to call the worker, and what it is about.
 
     items: what the page showed, each with the address of its own page where it has one.
-    unpayable: why an answer can come with no money at present, or "".
     """
 
     row: ProblemReport
@@ -37,7 +36,6 @@ class Report:
     number: int | None
     items: list[tuple[str, str]]
     handed_in: bool
-    unpayable: str
     typed: dict[str, str]
 
 
@@ -50,14 +48,13 @@ def problems(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     rows = rows.order_by("-resolved_at" if resolved else "at", "pk")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     people = people_of(context.collection)
-    unpayable = problem_reports.unpayable(row.lease for row in page)
     return context.render(
         request,
         "people/problem_reports.html",
         tab="problems",
         resolved=resolved,
         page=page,
-        reports=[_report(request, context, people, row, unpayable) for row in page],
+        reports=[_report(request, context, people, row) for row in page],
         partners=context.collection.stages.filter(kind__in=kinds_that_pair()).exists(),
         any=bool(page.object_list) or _reports(context).exists(),
     )
@@ -100,11 +97,7 @@ def answer_report(request: HttpRequest, context: CollectionContext) -> HttpRespo
 
 
 def _report(
-    request: HttpRequest,
-    context: CollectionContext,
-    people: People,
-    row: ProblemReport,
-    unpayable: dict[int, str],
+    request: HttpRequest, context: CollectionContext, people: People, row: ProblemReport
 ) -> Report:
     worker = row.lease.worker_id
     return Report(
@@ -113,7 +106,6 @@ def _report(
         number=people.number(worker),
         items=[_item(context, item) for item in row.lease.unit.items.all()],
         handed_in=hasattr(row.lease, "submission"),
-        unpayable=unpayable.get(row.lease_id, ""),
         typed=request.session.pop(_typed(row), {}),
     )
 
@@ -137,9 +129,7 @@ def _typed(row: ProblemReport) -> str:
 
 def _reports(context: CollectionContext) -> QuerySet[ProblemReport]:
     rows = ProblemReport.objects.filter(lease__unit__stage__collection=context.collection)
-    rows = rows.select_related(
-        "lease__unit__stage", "lease__submission", "lease__session__posting", "payment"
-    )
+    rows = rows.select_related("lease__unit__stage", "lease__submission", "payment")
     return rows.prefetch_related(
         "lease__unit__items__question__stage",
         "lease__unit__items__seed__seed_paragraphs__paragraph__article",

@@ -24,11 +24,19 @@ def pilot(rita: Client) -> Collection:
 
 
 def unfinished(collection: Collection, written: int = 1, **fields: Any) -> Lease:
-    """Return a lease whose time ran out with `written` of two questions saved."""
+    """Return a lease that was given back with `written` of two questions saved."""
     closed = timezone.now() - timedelta(hours=1)
     draft = {"data": {"questions": [{"text": f"Which {number}?"} for number in range(written)]}}
-    fields = {"state": LeaseState.EXPIRED, "closed_at": closed, "draft": draft, **fields}
+    fields = {"state": LeaseState.RETURNED, "closed_at": closed, "draft": draft, **fields}
     return make_lease(stage_of(collection, "question"), **fields)
+
+
+def out_of_time(collection: Collection, hours_left: int) -> Lease:
+    """Return a lease whose time ran out, with hours left to hand it in late."""
+    lease = unfinished(collection, state=LeaseState.EXPIRED)
+    lease.session.signed_until = timezone.now() + timedelta(hours=hours_left)
+    lease.session.save()
+    return lease
 
 
 def compensate(rita: Client, lease: Lease, amount: str = "2.00", **fields: str) -> str:
@@ -80,7 +88,35 @@ def test_unfinished_work_is_listed_with_its_share(rita: Client, pilot: Collectio
     assert "50 % saved" in page
     assert 'value="2.00"' in page
     assert page.count(">Compensate<") == 1
-    assert "not paid yet" in page
+
+
+@pytest.mark.parametrize(
+    ("hours_left", "sentence"),
+    [(1, "paid by itself at"), (-1, "not paid yet: the budget may be used up")],
+    ids=["in the hour for late work", "after it"],
+)
+def test_work_that_is_paid_by_itself_is_not_paid_less_by_hand(
+    rita: Client, pilot: Collection, hours_left: int, sentence: str
+) -> None:
+    lease = out_of_time(pilot, hours_left)
+    page = rita.get(PAGE).content.decode()
+    assert (sentence in page, ">Compensate<" in page) == (True, False)
+    form = {"lease": str(lease.pk), "amount": "0.10"}
+    assert rita.post(f"{PAGE}compensate/", form).status_code == 404
+    lease.refresh_from_db()
+    assert (lease.compensated, lease.paid, Payment.objects.count()) == (False, False, 0)
+
+
+@pytest.mark.parametrize("paid", [False, True], ids=["out of time", "paid as saved"])
+def test_what_was_given_back_is_not_paid_by_hand_once_a_later_stay_went_on_with_it(
+    rita: Client, pilot: Collection, paid: bool
+) -> None:
+    lease = unfinished(pilot)
+    later = unfinished(pilot, state=LeaseState.EXPIRED, paid=paid, compensated=paid)
+    Lease.objects.filter(pk=later.pk).update(unit=lease.unit, worker=lease.worker)
+    assert ">Compensate<" not in rita.get(PAGE).content.decode()
+    form = {"lease": str(lease.pk), "amount": "0.10"}
+    assert rita.post(f"{PAGE}compensate/", form).status_code == 404
 
 
 def test_work_taken_up_again_is_not_listed(rita: Client, pilot: Collection) -> None:

@@ -118,18 +118,15 @@ def test_it_is_answered_and_paid_and_a_refused_answer_is_kept(
         assert rita.post(f"{PAGE}answer/", {**form, "report": key}).status_code == 404
 
 
-def test_no_amount_is_offered_that_would_be_refused(rita: Client, pilot: Collection) -> None:
+@pytest.mark.parametrize("state", [LeaseState.LIVE, LeaseState.RETURNED, LeaseState.EXPIRED])
+def test_an_amount_is_offered_wherever_the_work_stands(
+    rita: Client, pilot: Collection, state: LeaseState
+) -> None:
     row = report(pilot)
-    Lease.objects.update(state=LeaseState.LIVE)
-    page = rita.get(PAGE).content.decode()
-    assert "They are still at work on it" in page
-    assert 'name="amount"' not in page
-    Lease.objects.filter(pk=row.lease_id).update(state=LeaseState.RETURNED)
-    page = rita.get(PAGE).content.decode()
-    assert "at most $4.00, may stay empty" in page
+    Lease.objects.update(state=state)
+    assert 'name="amount"' in rita.get(PAGE).content.decode()
     form = {"report": str(row.pk), "words": "Mended.", "amount": "0.50"}
     assert "They are given $0.50" in rita.post(f"{PAGE}answer/", form, follow=True).content.decode()
-    ProblemReport.objects.create(lease=row.lease, message="Again.", at=timezone.now())
-    page = rita.get(PAGE).content.decode()
-    assert "compensated already" in page
-    assert 'name="amount"' not in page
+    ledger = rita.get("/collections/pilot/money/").content.decode()
+    assert "$0.50" in ledger
+    assert f"/money/work/{row.lease.session_id}/" not in ledger, "nothing was handed in to look at"
