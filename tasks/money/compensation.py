@@ -5,6 +5,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils.text import Truncator
 
 from collector.models import Collection
@@ -18,27 +19,32 @@ from tasks.posting.hits import find_forgotten, money, page_of, went_live
 from tasks.work import submissions
 
 LIFETIME = timedelta(days=30)
+SAVED = "Work saved before the time ran out."
 
 
 def owe_for_unfinished(lease: Lease, now: datetime) -> bool:
     """Owe what was saved before the time ran out, pro rata; returns whether anything is due.
 
-    Nothing is due to a worker who has taken the unit up again: the reward pays for it. Where the
-    budget cannot hold the amount the lease is met again once it has been raised.
+    Nothing is due to a worker who has handed the unit in, or has taken it up again: the reward pays
+    for it. A later stay of theirs at the unit began with what was saved here, and is looked at
+    first. Where the budget cannot hold the amount the lease is met again once it has been raised.
+    Locks the lease.
     """
-    amount = worth_cents(lease)
-    again = Lease.objects.filter(
-        unit_id=lease.unit_id,
-        worker_id=lease.worker_id,
-        state__in=[LeaseState.LIVE, LeaseState.SUBMITTED],
-    )
-    due = bool(amount) and not again.exists()
-    if due and compensate(lease, amount, "Work saved before the time ran out.", now) is None:
-        return False
     with transaction.atomic():
+        # Who hands in late locks it too: the work is paid in one of the two ways.
+        lease = submissions.locked(lease.pk)
+        same = Lease.objects.filter(unit_id=lease.unit_id, worker_id=lease.worker_id)
+        later = same.filter(state=LeaseState.EXPIRED, compensated=False, pk__gt=lease.pk)
+        if lease.compensated or later.exists():
+            return False
+        held = Q(state__in=[LeaseState.LIVE, LeaseState.SUBMITTED])
+        again = same.filter(held | Q(paid=True) | Q(submission__isnull=False))
+        amount = 0 if again.exists() else worth_cents(lease)
+        if amount and compensate(lease, amount, SAVED, now) is None:
+            return False
         Lease.objects.filter(pk=lease.pk).update(compensated=True)
         budget.release(lease.unit.stage.collection_id, lease_reserves.take_reserve(lease))
-    return due
+    return bool(amount)
 
 
 def worth_cents(lease: Lease) -> int:

@@ -20,6 +20,7 @@ from tasks.models import (
     Posting,
     PostingState,
     ReceiptState,
+    Session,
     Submission,
 )
 from tasks.money import budget, compensation, lease_reserves, payments
@@ -49,7 +50,7 @@ def begun(stage, worker, data):
     session.signed_until = NOW + timedelta(hours=4)
     session.save()
     lease = leases.claim(session, stage, NOW)
-    leases.save_draft(lease, {"data": data(lease)}, 0, NOW)
+    leases.save_draft(lease, {"data": data(lease)}, lease.draft_version, NOW)
     leases.expire_overdue(LATER)
     lease.refresh_from_db()
     return lease
@@ -98,6 +99,43 @@ def test_nothing_is_owed_while_late_work_is_still_taken(stage):
     early = NOW + timedelta(hours=3)
     assert maintenance.pay_unfinished(stage.collection, early) == 0
     assert maintenance.pay_unfinished(stage.collection, LATER) == 1
+
+
+@pytest.mark.parametrize("late", [True, False], ids=["handed in late", "left as saved"])
+def test_of_two_stays_out_of_time_the_later_is_paid_for_what_both_have_saved(stage, late):
+    worker = make_worker()
+    begun(stage, worker, lambda lease: questions_for(lease, number=1))
+    second = begun(stage, worker, questions_for)
+    Session.objects.filter(pk=second.session_id).update(signed_until=LATER + timedelta(hours=1))
+    assert maintenance.pay_unfinished(stage.collection, LATER) == 0
+    after = LATER + timedelta(hours=2)
+    if late:
+        second.refresh_from_db()
+        submissions.hand_in(second, questions_for(second), LATER, synthetic=False)
+    assert maintenance.pay_unfinished(stage.collection, after) == (not late)
+    assert Payment.objects.get().amount_cents == 400
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_what_is_handed_in_late_while_a_round_is_under_way_is_not_paid_as_saved_too(stage, counts):
+    lease = begun(stage, make_worker(), questions_for)
+    if not counts:
+        leases.claim(make_session(make_worker("A2"), make_posting(stage)), stage, LATER)
+    read = Lease.objects.select_related("unit__stage", "session__posting").get(pk=lease.pk)
+    done = submissions.hand_in(lease, questions_for(lease), LATER, synthetic=False)
+    assert done.counts == counts
+    assert not compensation.owe_for_unfinished(read, LATER)
+    assert Payment.objects.get().kind == PaymentKind.REWARD
+
+
+def test_what_one_stay_saved_is_not_paid_once_another_has_handed_it_in_without_counting(stage):
+    worker = make_worker()
+    first = begun(stage, worker, questions_for)
+    second = begun(stage, worker, questions_for)
+    leases.claim(make_session(make_worker("A2"), make_posting(stage)), stage, LATER)
+    assert not submissions.hand_in(second, questions_for(second), LATER, synthetic=False).counts
+    assert not compensation.owe_for_unfinished(first, LATER)
+    assert Payment.objects.get().kind == PaymentKind.REWARD
 
 
 def full(collection):

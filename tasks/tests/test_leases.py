@@ -16,7 +16,7 @@ from tasks.tests.making import (
     questions_for,
     stage_of,
 )
-from tasks.work import leases, submissions, units
+from tasks.work import independence, leases, submissions, units
 
 pytestmark = pytest.mark.django_db
 
@@ -64,6 +64,22 @@ def test_an_expired_lease_frees_its_place_and_its_draft_comes_back():
     assert again.unit == lease.unit
     assert again.draft == {"data": {"questions": []}}
     assert again.active_seconds == 40
+
+
+def test_late_work_that_was_paid_without_counting_is_not_handed_out_to_its_worker_again():
+    stage = stage_of(make_collection(seeds=2), "question")
+    worker = make_worker()
+    first = claim(stage, worker)
+    leases.save_draft(first, {"data": questions_for(first)}, 0, NOW)
+    late = NOW + timedelta(hours=5)
+    leases.expire_overdue(late)
+    other = claim(stage, make_worker("AGRACE"), late)
+    first.refresh_from_db()
+    assert not submissions.hand_in(first, questions_for(first), late, synthetic=False).counts
+    leases.end(other, LeaseState.RETURNED, late)
+    assert claim(stage, worker, late) is None
+    assert not independence.has_suitable(stage, worker, one_at_a_time=False)
+    assert claim(stage, make_worker("AMALLORY"), late).unit == first.unit
 
 
 def test_a_draft_saved_in_another_tab_is_not_overwritten():

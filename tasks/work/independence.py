@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from collector.models import Stage
 from common.prepared_sql import PreparedQuery
@@ -24,7 +24,8 @@ def suitable_units(
     """Yield the stage's units with a free place that `worker` may take, in order.
 
     A unit the worker has begun comes first; a qualifying stage is taken once per person, and a
-    unit whose unfinished work was paid for is not handed to that worker again.
+    unit of which the worker handed something in, also work that came too late to count, or was
+    paid for what they had saved, is not handed to them again.
     balances: whether those come first whose other people have shared the fewest units with the
     worker, so that where only a part is done by several, each pair of people has as much of it.
     """
@@ -152,9 +153,10 @@ def _vacant(stage: int, worker: str, held: Sequence[LeaseState] = HELD) -> Query
     """
     blocked = WorkerBlock.objects.filter(worker=worker, collection__stages=stage)
     mine = Lease.objects.filter(worker=worker, state__in=held)
+    done = Lease.objects.filter(Q(paid=True) | Q(submission__isnull=False), worker=worker)
     return (
         Unit.objects.filter(stage=stage, closed=False, taken__lt=F("redundancy"))
         .exclude(Exists(mine.filter(unit=OuterRef("pk"))))
-        .exclude(Exists(Lease.objects.filter(unit=OuterRef("pk"), worker=worker, paid=True)))
+        .exclude(Exists(done.filter(unit=OuterRef("pk"))))
         .exclude(Exists(blocked))
     )

@@ -103,7 +103,7 @@ def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Sub
     with transaction.atomic():
         counts = leases.submit(lease, now)
         if not counts:
-            lease = _locked(lease.pk)
+            lease = locked(lease.pk)
             done = Submission.objects.filter(lease=lease).first()
             if done:
                 return done
@@ -135,7 +135,8 @@ def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Sub
     return submission
 
 
-def _locked(lease_id: int) -> Lease:
+def locked(lease_id: int) -> Lease:
+    """Return a lease with the rows around it; its own stays locked until the transaction ends."""
     return (
         Lease.objects.select_for_update(of=("self",))
         .select_related("unit__stage__collection", "session__posting")
