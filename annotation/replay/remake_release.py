@@ -218,5 +218,5 @@ def _settle(collection: Collection, work: Submission, one: AssignmentLine, now: 
                 created_at=now,
                 confirmed_at=now,
             )
-            payments.hold_anyway(collection.pk, one.bonus_cents, "a replayed bonus", now)
+            budget.hold_anyway(collection.pk, one.bonus_cents, "a replayed bonus", now)
             budget.earn(collection.pk, reserved_cents=one.bonus_cents, cost_cents=one.bonus_cents)

@@ -1,5 +1,6 @@
 """Holds money before anyone can earn it: one conditional update on the collection's row."""
 
+from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 
 from django.db.models import F
@@ -45,6 +46,45 @@ def reserve_beside(collection_id: int, cents: int) -> bool:
         )
         == 1
     )
+
+
+def hold_for_work_done(collection_id: int, cents: int, by: str, now: datetime) -> bool:
+    """Hold money for work that was done, also past the maximum; False above the budget.
+
+    Expects a transaction; locks the collection past the maximum. The maximum that it raises shows
+    in the changes, with what it came `by`.
+    """
+    if reserve(collection_id, cents):
+        return True
+    row = Collection.objects.select_for_update(no_key=True).get(pk=collection_id)
+    if row.reserved_cents + row.spent_cents + cents > row.budget_cents:
+        return False
+    hold_anyway(collection_id, cents, by, now)
+    return True
+
+
+def hold_anyway(
+    collection_id: int, cents: int, by: str, now: datetime, *, beside: bool = False
+) -> None:
+    """Hold money that is owed or was paid whatever the caps say.
+
+    Expects a transaction; locks the collection past a cap. The overrun shows in the budget's and
+    the maximum's changes, with what it came `by`. beside: what the collection was said to cost at
+    most grows by it in any case.
+    """
+    hold = reserve_beside if beside else reserve
+    if hold(collection_id, cents):
+        return
+    raised = Collection.objects.select_for_update(no_key=True).get(pk=collection_id)
+    wanted = raised.reserved_cents + raised.spent_cents + cents
+    for cap in ("budget_cents", "maximum_cents"):
+        old = getattr(raised, cap)
+        # Somebody may have raised it since; and `beside` raises the maximum itself.
+        if old is not None and wanted > old and not (beside and cap == "maximum_cents"):
+            raised.revisions.create(key=cap, old=old, new=wanted, by=by, at=now)
+            setattr(raised, cap, wanted)
+    raised.save(update_fields=["budget_cents", "maximum_cents"])
+    hold(collection_id, cents)
 
 
 def release(collection_id: int, cents: int) -> None:

@@ -13,7 +13,7 @@ from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
 from tasks.kinds.registry import kind_of
 from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState
-from tasks.money import budget, lease_reserves, payments
+from tasks.money import budget, lease_reserves
 from tasks.people.qualifications import requester_keyword
 from tasks.posting.hits import find_forgotten, money, page_of, went_live
 from tasks.work import submissions
@@ -107,7 +107,7 @@ def _compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> 
             if not (
                 budget.reserve(stage.collection_id, cost)
                 or lease_reserves.take_from_posting(lease, cost, now)
-                or payments.hold_for_work_done(stage.collection_id, cost, "compensation", now)
+                or budget.hold_for_work_done(stage.collection_id, cost, "compensation", now)
             ):
                 transaction.set_rollback(True)
                 return None

@@ -20,7 +20,7 @@ from tasks.models import (
     PostingState,
     Session,
 )
-from tasks.money import budget, payments
+from tasks.money import budget
 from tasks.pages.entry import Entry, open_session
 
 # A HIT is asked about an hour after it was put up, and then ever more rarely as it grows old.
@@ -128,7 +128,7 @@ def _enter(posting: Posting, row: bonuses.ListedBonus, key: str, now: datetime) 
         )
         if is_new:
             by = "a bonus paid on the marketplace"
-            payments.hold_anyway(collection.pk, cost, by, now, beside=True)
+            budget.hold_anyway(collection.pk, cost, by, now, beside=True)
             budget.earn(collection.pk, reserved_cents=cost, cost_cents=cost)
     return is_new
 

@@ -118,48 +118,9 @@ def _spend(payment: Payment, held_cents: int, now: datetime) -> None:
         # A payment that is written twice waits for the first before it locks the collection.
         insert(payment)
         before = []
-        hold_anyway(payment.collection_id, cost - held_cents, "late work", now)
+        budget.hold_anyway(payment.collection_id, cost - held_cents, "late work", now)
     held = max(held_cents, cost)
     budget.earn(payment.collection_id, reserved_cents=held, cost_cents=cost, before=before)
-
-
-def hold_for_work_done(collection_id: int, cents: int, by: str, now: datetime) -> bool:
-    """Hold money for work that was done, also past the maximum; False above the budget.
-
-    Expects a transaction; locks the collection past the maximum. The maximum that it raises shows
-    in the changes, with what it came `by`.
-    """
-    if budget.reserve(collection_id, cents):
-        return True
-    row = Collection.objects.select_for_update(no_key=True).get(pk=collection_id)
-    if row.reserved_cents + row.spent_cents + cents > row.budget_cents:
-        return False
-    hold_anyway(collection_id, cents, by, now)
-    return True
-
-
-def hold_anyway(
-    collection_id: int, cents: int, by: str, now: datetime, *, beside: bool = False
-) -> None:
-    """Hold money that is owed or was paid whatever the caps say.
-
-    Expects a transaction; locks the collection past a cap. The overrun shows in the budget's and
-    the maximum's changes, with what it came `by`. beside: what the collection was said to cost at
-    most grows by it in any case.
-    """
-    hold = budget.reserve_beside if beside else budget.reserve
-    if hold(collection_id, cents):
-        return
-    raised = Collection.objects.select_for_update(no_key=True).get(pk=collection_id)
-    wanted = raised.reserved_cents + raised.spent_cents + cents
-    for cap in ("budget_cents", "maximum_cents"):
-        old = getattr(raised, cap)
-        # Somebody may have raised it since; and `beside` raises the maximum itself.
-        if old is not None and wanted > old and not (beside and cap == "maximum_cents"):
-            raised.revisions.create(key=cap, old=old, new=wanted, by=by, at=now)
-            setattr(raised, cap, wanted)
-    raised.save(update_fields=["budget_cents", "maximum_cents"])
-    hold(collection_id, cents)
 
 
 def withhold(work: Work, now: datetime) -> None:
@@ -190,8 +151,8 @@ def owe_again(work: Work, by: str, now: datetime, *, within_budget: bool) -> boo
     cents = withheld.aggregate(cents=COST)["cents"]
     withheld.update(state=PaymentState.DUE)
     if not within_budget:
-        hold_anyway(collection_id, cents, by, now)
-    elif not hold_for_work_done(collection_id, cents, by, now):
+        budget.hold_anyway(collection_id, cents, by, now)
+    elif not budget.hold_for_work_done(collection_id, cents, by, now):
         return False
     budget.earn(collection_id, reserved_cents=cents, cost_cents=cents)
     return True

@@ -14,7 +14,7 @@ from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import PayTable
 from collector.seeds.selection import select_seeds
 from tasks.lifecycle.publication import notices, rejection_notice
-from tasks.money import budget, estimates, payments
+from tasks.money import budget, estimates
 from tasks.money.estimates import estimate, totals
 from tasks.money.expected_pay import shortfalls
 from tasks.posting import hits
@@ -110,7 +110,7 @@ def test_work_that_is_owed_is_paid_past_the_maximum_and_the_overrun_shows(
     said = estimates.say_maximum(pilot, NOW)
     assert budget.reserve(pilot.pk, said)
     with transaction.atomic():
-        payments.hold_anyway(pilot.pk, 30, "late work", NOW)
+        budget.hold_anyway(pilot.pk, 30, "late work", NOW)
     pilot.refresh_from_db()
     assert pilot.maximum_cents == said + 30
     assert pilot.revisions.get().by == "late work"
