@@ -16,6 +16,7 @@ from tasks.money.performance_bonuses.bonus_fund import (
     cost_cents,
     enter_bonus,
     release_surplus,
+    undecided,
 )
 from tasks.money.performance_bonuses.rules import Stretch, pace, pace_cents, ranking, rounds_ended
 
@@ -44,11 +45,13 @@ def award_bonuses(stage: Stage, now: datetime) -> int:
 
 
 def uncounted(stage: Stage) -> QuerySet[Any]:
-    """Return the submissions that were approved and not counted yet, with their `examples`."""
+    """Return the submissions that were approved and not counted yet, with their `examples`.
+
+    Those of an excluded worker wait: all their questions are dropped, until that is taken back.
+    """
     return (
-        Submission.objects.filter(
-            lease__unit__stage=stage, state=ReceiptState.APPROVED, example_count__isnull=True
-        )
+        undecided(stage)
+        .filter(state=ReceiptState.APPROVED)
         .select_related("lease__session")
         .annotate(examples=Count("questions", filter=~Q(questions__verdict__outcome="dropped")))
         .order_by("received_at", "id")
@@ -120,11 +123,14 @@ class ExampleCounter:
             return
         enter_bonus(lease, key, cents, reason, "", self.now)
         cost = cost_cents(cents, self.parameters)
-        # What was accepted is owed even where less was held for it.
-        held = min(cost, self.fund.held_cents - self.fund.paid_cents)
+        missing = cost - (self.fund.held_cents - self.fund.paid_cents)
+        if missing > 0:
+            # What was accepted is owed even where less was held for it, as for work that was
+            # rejected or excluded in between.
+            budget.hold_anyway(self.fund.stage.collection_id, missing, "bonuses", self.now)
+            self.fund.held_cents += missing
         self.fund.paid_cents += cost
-        self.fund.held_cents = max(self.fund.held_cents, self.fund.paid_cents)
-        budget.earn(self.fund.stage.collection_id, reserved_cents=held, cost_cents=cost)
+        budget.earn(self.fund.stage.collection_id, reserved_cents=cost, cost_cents=cost)
         self.fund.save(update_fields=["held_cents", "paid_cents"])
         self.n_due += 1
 

@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from django.db.models import Exists, OuterRef, QuerySet
+
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import BonusesTable, Parameters, StageTable
@@ -14,6 +16,7 @@ from tasks.models import (
     PostingState,
     ReceiptState,
     Submission,
+    WorkerBlock,
 )
 from tasks.money import budget
 from tasks.money.performance_bonuses.rules import worst_cents
@@ -70,15 +73,22 @@ def _wanted(
     more_hits: int,
 ) -> int:
     """Return what was paid, and what the work that is out or not accepted yet can still earn."""
-    undecided = Submission.objects.filter(
-        lease__unit__stage=fund.stage, example_count__isnull=True
-    ).exclude(state=ReceiptState.REJECTED)
+    open_work = undecided(fund.stage).exclude(state=ReceiptState.REJECTED)
     live = fund.stage.postings.filter(worker__isnull=True, state__in=OPEN).count()
-    more = table.items_per_hit * (live + undecided.count() + more_hits)
+    more = table.items_per_hit * (live + open_work.count() + more_hits)
     worst = worst_cents(
         fund.examples, fund.blocks, more, bonuses, lambda cents: cost_cents(cents, parameters)
     )
     return fund.paid_cents + worst
+
+
+def undecided(stage: Stage) -> QuerySet[Submission]:
+    """Return the stage's submissions that were not counted, but for those of excluded workers."""
+    blocked = WorkerBlock.objects.filter(
+        collection=stage.collection_id, worker=OuterRef("lease__worker")
+    )
+    rows = Submission.objects.filter(lease__unit__stage=stage, example_count__isnull=True)
+    return rows.exclude(Exists(blocked))
 
 
 def cost_cents(cents: int, parameters: Parameters) -> int:

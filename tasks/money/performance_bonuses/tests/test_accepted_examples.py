@@ -4,11 +4,14 @@ from datetime import timedelta
 
 import pytest
 
+from collector.models import Collection
 from tasks.models import (
     BonusFund,
     ExampleCount,
     Payment,
     PaymentKind,
+    Posting,
+    PostingState,
     Question,
     ReceiptState,
     Submission,
@@ -160,6 +163,45 @@ def test_what_nobody_can_earn_any_more_is_free_again(pairs, stage) -> None:
     assert pairs.spent_cents == 4 * 375 + 700
     fund = BonusFund.objects.get()
     assert fund.held_cents == fund.paid_cents == 700
+
+
+def test_a_bonus_for_work_whose_rejection_is_taken_back_is_owed_though_its_money_had_gone(
+    pairs, stage
+) -> None:
+    ada, grace = make_worker("AADA"), make_worker("AGRACE")
+    hand_in(begin(pairs, ada))
+    rejected = hand_in(begin(pairs, grace))
+    Submission.objects.filter(pk=rejected.pk).update(state=ReceiptState.REJECTED)
+    Posting.objects.filter(state__in=["live", "publishing"]).update(state=PostingState.EXPIRED)
+    award_bonuses(stage, NOW)
+    pairs.refresh_from_db()
+    bound = pairs.reserved_cents + pairs.spent_cents
+    Collection.objects.update(budget_cents=bound, maximum_cents=bound)
+    Submission.objects.filter(pk=rejected.pk).update(state=ReceiptState.APPROVED)
+    assert award_bonuses(stage, NOW) == 2
+    assert due("top") == [(ada.pk, 500), (grace.pk, 200)]
+    pairs.refresh_from_db()
+    assert pairs.reserved_cents + pairs.spent_cents == pairs.budget_cents
+    assert pairs.spent_cents == 2 * 375 + 700
+    first = pairs.revisions.filter(old=bound).values_list("key", "by")
+    assert set(first) == {("budget_cents", "bonuses"), ("maximum_cents", "bonuses")}
+
+
+def test_work_of_an_excluded_worker_waits_for_its_bonuses_until_that_is_taken_back(
+    pairs, stage
+) -> None:
+    from annotation.decisions.exclusions import exclude_worker, include_again
+    from annotation.decisions.verdicts import decide_anew
+
+    ada = make_worker("AADA")
+    for _ in range(2):
+        hand_in(begin(pairs, ada), seconds=600)
+    decide_anew(pairs, list(Question.objects.all()), NOW)
+    excluded = exclude_worker(pairs, ada, "Copied.", "rita", NOW)
+    assert award_bonuses(stage, NOW) == 0
+    include_again(excluded, "Not copied.", "rita", NOW)
+    assert award_bonuses(stage, NOW) == 2
+    assert (due("top"), due("pace")) == ([(ada.pk, 500)], [(ada.pk, 50)])
 
 
 def worker_of(person: str) -> str:
