@@ -122,9 +122,13 @@ class DialogKind(StageKind):
             return []
         return [Problem(UNFINISHED)]
 
-    def share_done(self, data: Mapping[str, object], wanted: int) -> float:
-        """Return how much of the work a draft holds: all or nothing."""
-        return 1.0 if data.get("dialog") else 0.0
+    def parts_wanted(self, table: StageTable, n_items: int) -> int:
+        """Return one: a HIT is done as a whole, or not at all."""
+        return 1
+
+    def parts_done(self, data: Mapping[str, object]) -> int:
+        """Return 1 for a draft that says that the dialog is over, 0 for any other."""
+        return int(bool(data.get("dialog")))
 
     def hints_on_sent(self, lease: Lease, message: UUID) -> list[Problem]:
         """Return what the protocol's checks kindly say of a question that the worker has asked."""

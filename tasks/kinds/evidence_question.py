@@ -87,14 +87,12 @@ class EvidenceQuestionKind(WritingKind):
         checks = checks_as(parameters, EvidenceChecks)
         return evidence.clean_written(data, items, checks, categories)
 
-    def share_done(self, data: Mapping[str, object], wanted: int) -> float:
-        """Return how much of the work a draft holds, from 0 to 1; a skipped set is done."""
-        done = [
-            one
+    def parts_done(self, data: Mapping[str, object]) -> int:
+        """Return how many sets a draft has done; a skipped set is done."""
+        return sum(
+            bool(one.get("skipped") or (str(one.get("text") or "").strip() and one.get("evidence")))
             for one in entries_of(data, "questions")
-            if one.get("skipped") or (str(one.get("text") or "").strip() and one.get("evidence"))
-        ]
-        return min(1.0, len(done) / wanted)
+        )
 
     def store(self, submission: Submission, data: Data) -> None:
         """Write questions with their writer's answers, and skips; expects the transaction.

@@ -36,9 +36,9 @@ class FormKind(StageKind):
         """Return {"entries": […]}, one per item, and what is wrong."""
         return form.clean(data, items, table_as(table, FormTable).fields)
 
-    def share_done(self, data: Mapping[str, object], wanted: int) -> float:
-        """Return how much of the work a draft holds, from 0 to 1: the forms somebody has begun."""
-        return form.share_done(data, wanted)
+    def parts_done(self, data: Mapping[str, object]) -> int:
+        """Return how many forms of a draft somebody has begun."""
+        return form.n_begun(data)
 
 
 def filled_in(data: Data) -> list[tuple[str, str, Mapping[str, object]]]:

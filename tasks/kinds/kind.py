@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from fractions import Fraction
 from typing import ClassVar, TypeVar
 from uuid import UUID
 
@@ -148,9 +149,18 @@ class StageKind(ABC):
         """Return what the lease's worker still has to do before they can hand in."""
         return []
 
+    def parts_wanted(self, table: StageTable, n_items: int) -> int:
+        """Return how many parts a HIT with so many items asks for, each an equal share of it."""
+        return n_items
+
     @abstractmethod
-    def share_done(self, data: Mapping[str, object], wanted: int) -> float:
-        """Return how much of the work a draft holds, from 0 to 1; wanted: items or questions."""
+    def parts_done(self, data: Mapping[str, object]) -> int:
+        """Return how many of the parts that a HIT asks for a draft holds."""
+
+    def share_done(self, data: Mapping[str, object], table: StageTable, n_items: int) -> Fraction:
+        """Return exactly how much of a HIT with so many items a draft holds, from 0 to 1."""
+        wanted = self.parts_wanted(table, n_items)
+        return Fraction(min(self.parts_done(data), wanted), max(1, wanted))
 
     @abstractmethod
     def store(self, submission: Submission, data: Data) -> None:

@@ -57,10 +57,11 @@ class NaturalQuestionKind(WritingKind):
 
         return clean_all(data, "questions", "question", items, written)
 
-    def share_done(self, data: Mapping[str, object], wanted: int) -> float:
-        """Return how much of the work a draft holds, from 0 to 1: the questions with words."""
-        done = [one for one in entries_of(data, "questions") if str(one.get("text") or "").strip()]
-        return min(1.0, len(done) / wanted)
+    def parts_done(self, data: Mapping[str, object]) -> int:
+        """Return how many questions of a draft have words."""
+        return sum(
+            bool(str(one.get("text") or "").strip()) for one in entries_of(data, "questions")
+        )
 
     def store(self, submission: Submission, data: Data) -> None:
         """Write the questions, which have no answer yet; expects the submission's transaction."""

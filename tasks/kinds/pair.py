@@ -99,14 +99,12 @@ class PairKind(WritingKind):
         """Return {"pairs": […]}, one per pair, every span and sentence proven; what is wrong."""
         return pairs.clean_written(data, items, checks_as(parameters, PairChecks))
 
-    def share_done(self, data: Mapping[str, object], wanted: int) -> float:
-        """Return how much of the work a draft holds, from 0 to 1; a skipped pair is done."""
-        done = [
-            pair
+    def parts_done(self, data: Mapping[str, object]) -> int:
+        """Return how many pairs a draft has done; a skipped pair is done."""
+        return sum(
+            bool(pair.get("skipped") or (str(pair.get("text") or "").strip() and pair.get("type")))
             for pair in entries_of(data, "pairs")
-            if pair.get("skipped") or (str(pair.get("text") or "").strip() and pair.get("type"))
-        ]
-        return min(1.0, len(done) / wanted)
+        )
 
     def store(self, submission: Submission, data: Data) -> None:
         """Write questions with their writer's answers, and skips; expects the transaction."""

@@ -72,14 +72,13 @@ class QuestionKind(WritingKind):
             most_characters=checks_as(parameters, WritingChecks).max_question_characters,
         )
 
-    def share_done(self, data: Mapping[str, object], wanted: int) -> float:
-        """Return how much of the work a draft holds, from 0 to 1: the questions with words."""
-        written = [
-            question
-            for question in entries_of(data, "questions")
-            if str(question.get("text", "")).strip()
-        ]
-        return min(1.0, len(written) / wanted)
+    def parts_wanted(self, table: StageTable, n_items: int) -> int:
+        """Return how many questions a HIT asks for, however many passages it shows."""
+        return self.questions_per_hit(table)
+
+    def parts_done(self, data: Mapping[str, object]) -> int:
+        """Return how many questions of a draft have words."""
+        return sum(bool(str(one.get("text", "")).strip()) for one in entries_of(data, "questions"))
 
     def store(self, submission: Submission, data: Data) -> None:
         """Write one row per question; expects the transaction of the submission."""

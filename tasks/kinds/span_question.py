@@ -31,7 +31,7 @@ class SpanQuestionKind(WritingKind):
 
     def questions_per_hit(self, table: StageTable) -> int:
         """Return how many questions a HIT asks for."""
-        return table.items_per_hit * table_as(table, SpanQuestionTable).questions_per_item
+        return self.parts_wanted(table, table.items_per_hit)
 
     def page_items(self, unit: Unit) -> list[Item]:
         """Return an item for each question that is to be written, each with its passage.
@@ -75,14 +75,16 @@ class SpanQuestionKind(WritingKind):
         """Return {"questions": […]}, one for each item, every span proven, and what is wrong."""
         return marked.clean_written(data, items, checks_as(parameters, SpanChecks))
 
-    def share_done(self, data: Mapping[str, object], wanted: int) -> float:
-        """Return how much of the work a draft holds, from 0 to 1: questions with words and mark."""
-        done = [
-            question
+    def parts_wanted(self, table: StageTable, n_items: int) -> int:
+        """Return how many questions a HIT about so many passages asks for."""
+        return n_items * table_as(table, SpanQuestionTable).questions_per_item
+
+    def parts_done(self, data: Mapping[str, object]) -> int:
+        """Return how many questions of a draft have words and a mark."""
+        return sum(
+            bool(str(question.get("text") or "").strip() and question.get("spans"))
             for question in entries_of(data, "questions")
-            if str(question.get("text") or "").strip() and question.get("spans")
-        ]
-        return min(1.0, len(done) / wanted)
+        )
 
     def store(self, submission: Submission, data: Data) -> None:
         """Write questions with their writer's answers; expects the transaction.

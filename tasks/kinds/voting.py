@@ -36,10 +36,9 @@ class VotingKind(StageKind):
         """Return the ids of the seeds whose questions the unit shows."""
         return list(unit.items.values_list("question__seed_id", flat=True).distinct())
 
-    def share_done(self, data: Mapping[str, object], wanted: int) -> float:
-        """Return how much of the work a draft holds, from 0 to 1: the answers that have a type."""
-        given = [answer for answer in entries_of(data, "answers") if answer.get("type")]
-        return min(1.0, len(given) / wanted)
+    def parts_done(self, data: Mapping[str, object]) -> int:
+        """Return how many answers of a draft have a type."""
+        return sum(bool(answer.get("type")) for answer in entries_of(data, "answers"))
 
 
 def questions_shown(unit: Unit) -> list[tuple[str, int, str, dict[str, object]]]:

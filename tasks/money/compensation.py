@@ -1,6 +1,8 @@
 """Pays for work the marketplace cannot: a HIT that only one worker can take."""
 
 from datetime import datetime, timedelta
+from fractions import Fraction
+from math import ceil
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -60,8 +62,13 @@ def worth_cents(lease: Lease) -> int:
         name: [entry for index, entry in enumerate(entries) if index not in broken]
         for name, entries in found.data.items()
     }
-    wanted = kind.questions_per_hit(table) or len(items)
-    return int(kind.share_done(good, wanted) * lease.session.posting.reward_cents)
+    share = kind.share_done(good, table, lease.unit.items.count())
+    return share_cents(share, lease.session.posting.reward_cents)
+
+
+def share_cents(share: Fraction, reward_cents: int) -> int:
+    """Return a share of a reward in whole cents, rounded up: a part of a cent is the worker's."""
+    return ceil(share * reward_cents)
 
 
 def compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> Payment | None:

@@ -44,9 +44,9 @@ pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(hours=9)
 
 
-def begun(stage, worker, data):
+def begun(stage, worker, data, reward=400):
     """Return a lease whose time has run out with `data` saved, past the hour for late work."""
-    session = make_session(worker, make_posting(stage))
+    session = make_session(worker, make_posting(stage, reward))
     session.signed_until = NOW + timedelta(hours=4)
     session.save()
     lease = leases.claim(session, stage, NOW)
@@ -68,6 +68,19 @@ def test_half_the_questions_are_worth_half_the_reward(stage):
     assert (payment.kind, payment.amount_cents) == (PaymentKind.COMPENSATION, 200)
     stage.collection.refresh_from_db()
     assert stage.collection.spent_cents == 200
+
+
+@pytest.mark.parametrize(
+    ("reward", "saved", "cents"),
+    [(90, 7, 63), (115, 3, 35), (400, 10, 400)],
+    ids=["whole cents", "a part of a cent is the worker's", "all of it"],
+)
+def test_saved_work_is_paid_to_the_cent_and_rounded_once_for_the_worker(reward, saved, cents):
+    ten = make_collection(seeds=2, question__questions_per_hit=10)
+    stage = stage_of(ten, "question")
+    begun(stage, make_worker(), lambda lease: questions_for(lease, number=saved), reward)
+    assert maintenance.pay_unfinished(ten, LATER) == 1
+    assert Payment.objects.get().amount_cents == cents
 
 
 def test_what_could_not_be_handed_in_is_worth_nothing(stage):

@@ -100,7 +100,7 @@ def test_a_pair_that_was_skipped_is_paid_for_when_the_time_runs_out() -> None:
     entry = {"item": "0", "skipped": True, "reason": "A paragraph is broken."}
     Lease.objects.filter(pk=lease.pk).update(draft={"data": {"pairs": [entry]}, "ui": {}})
     lease.refresh_from_db()
-    assert compensation.worth_cents(lease) == 375 // 2
+    assert compensation.worth_cents(lease) == 188
 
 
 def test_others_read_again_what_was_placed_in_dev_and_test_and_give_no_vote() -> None:

@@ -68,11 +68,10 @@ def _clean_field(raw: object, field: Any) -> tuple[str | None, list[Problem]]:
     )
 
 
-def share_done(data: Mapping[str, Any], wanted: int) -> float:
-    """Return how much of the work a draft holds, from 0 to 1: the forms somebody has begun."""
+def n_begun(data: Mapping[str, Any]) -> int:
+    """Return how many of a draft's forms somebody has begun."""
     sent = data.get("entries")
-    begun = [entry for entry in sent if _is_begun(entry)] if isinstance(sent, list) else []
-    return min(1.0, len(begun) / wanted)
+    return sum(map(_is_begun, sent)) if isinstance(sent, list) else 0
 
 
 def _is_begun(entry: object) -> bool:

@@ -24,7 +24,7 @@ from collector.models import Collection, Stage
 from tasks.kinds.registry import kind_of
 from tasks.models import ON_MARKETPLACE, Lease, LeaseState, Payment, PaymentKind, PaymentState
 from tasks.money import bonuses
-from tasks.money.compensation import compensate
+from tasks.money.compensation import compensate, share_cents
 from tasks.money.estimates import estimate, totals
 
 PER_PAGE = 25
@@ -225,13 +225,14 @@ def unfinished(context: CollectionContext) -> QuerySet[Lease]:
         .exclude(~BY_ITSELF, Exists(others.filter(BY_ITSELF)))
         .select_related("unit__stage", "session__posting")
         .order_by("-closed_at", "-pk")
+        .annotate(n_items=Count("unit__items"))
     )
 
 
 def debts_of(context: CollectionContext, people: People) -> list[Debt]:
     """Return the newest unfinished work with anything saved in it; one query."""
     found = [debt_of(context, lease, people) for lease in unfinished(context)[:SHOWN]]
-    return [debt for debt in found if debt.share_percent]
+    return [debt for debt in found if debt.cents]
 
 
 def debt_of(context: CollectionContext, lease: Lease, people: People) -> Debt:
@@ -239,13 +240,13 @@ def debt_of(context: CollectionContext, lease: Lease, people: People) -> Debt:
     stage = lease.unit.stage
     kind, table = kind_of(stage), context.parameters.stages()[stage.name]
     data = (lease.draft or {}).get("data")
-    wanted = kind.questions_per_hit(table) or table.items_per_hit
+    n_items: int = lease.n_items  # type: ignore[attr-defined]
     reward = lease.session.posting.reward_cents
-    share = kind.share_done(data if isinstance(data, dict) else {}, wanted)
+    share = kind.share_done(data if isinstance(data, dict) else {}, table, n_items)
     return Debt(
         lease=lease,
         who=people.name(lease.worker_id),
         share_percent=round(share * 100),
-        cents=int(share * reward),
+        cents=share_cents(share, reward),
         most_cents=reward,
     )

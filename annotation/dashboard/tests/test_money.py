@@ -10,7 +10,16 @@ from django.utils import timezone
 from annotation.dashboard.tests.making import make_lease, make_refused_bonus, make_submission
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection
-from tasks.models import Lease, LeaseState, Payment, PaymentKind, PaymentState, Posting
+from tasks.models import (
+    Lease,
+    LeaseState,
+    Payment,
+    PaymentKind,
+    PaymentState,
+    Posting,
+    Unit,
+    UnitItem,
+)
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -117,6 +126,24 @@ def test_what_was_given_back_is_not_paid_by_hand_once_a_later_stay_went_on_with_
     assert ">Compensate<" not in rita.get(PAGE).content.decode()
     form = {"lease": str(lease.pk), "amount": "0.10"}
     assert rita.post(f"{PAGE}compensate/", form).status_code == 404
+
+
+def test_a_share_is_offered_to_the_cent_and_rounded_for_the_worker(
+    rita: Client, pilot: Collection
+) -> None:
+    stage = stage_of(pilot, "answer")
+    for written, reward in ((7, 90), (7, 95)):
+        draft = {"data": {"answers": [{"type": "none"}] * written}}
+        lease = unfinished(pilot, draft=draft)
+        UnitItem.objects.bulk_create(
+            UnitItem(unit=lease.unit, position=place, seed=pilot.seeds.first())
+            for place in range(10)
+        )
+        Unit.objects.filter(pk=lease.unit_id).update(stage=stage, position=100 + reward)
+        Posting.objects.filter(pk=lease.session.posting_id).update(reward_cents=reward)
+    page = rita.get(PAGE).content.decode()
+    assert 'value="0.63"' in page
+    assert 'value="0.67"' in page
 
 
 def test_work_taken_up_again_is_not_listed(rita: Client, pilot: Collection) -> None:

@@ -33,9 +33,12 @@ def collection(tmp_path: Path, settings: Any, monkeypatch: Any) -> Collection:
 
 
 def publish_small(
-    corpus: str, count: int, folder: Path, settings: Any, monkeypatch: Any
+    corpus: str, count: int, folder: Path, settings: Any, monkeypatch: Any, *values: str
 ) -> Collection:
-    """Return an open collection of so many passages; its marketplace takes whatever it is sent."""
+    """Return an open collection of so many passages; its marketplace takes whatever it is sent.
+
+    values: "KEY=VALUE" of parameters.
+    """
     write_keys(folder, settings)
     settings.SUBMIT_ORIGINS = ["http://127.0.0.1:8000"]
     monkeypatch.setattr("tasks.lifecycle.publication.call", lambda operation: {})
@@ -43,7 +46,7 @@ def publish_small(
     monkeypatch.setattr(marketplace, "create_hit", new_hit)
     monkeypatch.setattr(marketplace, "create_qualification", name_qualification)
     options = {"protocol": "squad", "corpus": corpus, "budget": 90.0, "seed": 3}
-    run("create_collection", "marked", **options, set=list(SMALL))
+    run("create_collection", "marked", **options, set=[*SMALL, *values])
     third = count // 3
     assert run("select_seeds", "marked", count=count) == dict.fromkeys(FOLDS, third)
     run("publish", "marked")

@@ -8,18 +8,38 @@ import pytest
 from django.test import Client
 
 from annotation.models import Verdict
-from annotation.protocols.squad.tests.conftest import WRITER
+from annotation.protocols.squad.tests.conftest import WRITER, publish_small
 from annotation.release.tests.reference_readers import read_release
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from collector.protocols.loading import get_protocol
 from tasks.kinds import span_answer
 from tasks.kinds.registry import kind_of
-from tasks.models import Answer, Question, Unit
+from tasks.models import Answer, Lease, Question, Unit
+from tasks.money.compensation import worth_cents
+from tasks.simulation.behaviour import DILIGENT
+from tasks.simulation.simulated_contract import SIMULATED
+from tasks.tests.making import make_corpus
 from tasks.work.units import is_over
 from tests.page_workers import Person, look, run
 
 pytestmark = pytest.mark.django_db
 FILES = {split: f"{split}-v2.0.json" for split in ("train", "dev", "test")}
+
+
+def test_a_hit_of_fewer_passages_than_others_is_worth_its_whole_reward_once_all_is_saved(
+    tmp_path: Path, settings: Any, monkeypatch: Any
+) -> None:
+    folder = tmp_path, settings, monkeypatch
+    short = publish_small(make_corpus().slug, 3, *folder, "question.items_per_hit=5")
+    ada = Person(WRITER, short)
+    state, _ = ada.enter("question")
+    data = get_protocol("squad").part(SIMULATED).fill(state, DILIGENT, ada.rng, lambda *_: None)
+    reply = ada.post(state, "draft", {"version": 0, "draft": {"data": data}})
+    assert reply.json()["problems"] == []
+    lease = Lease.objects.get()
+    assert lease.unit.items.count() == 3
+    assert worth_cents(lease) == lease.session.posting.reward_cents == 160
 
 
 def answer_as(types: dict[str, str], collection: Collection, name: str) -> int:
