@@ -1,17 +1,22 @@
-"""What must be true: `always` after each act, `quiet` when no act comes and nothing is due."""
+"""What must be true: `always` after each act, `quiet` when no act comes and nothing is due.
+
+Each truth compares what somebody was told with what is stored, shown and paid; it has the name of
+the promise, and yields a sentence for each time that it was broken.
+"""
 
 from collections.abc import Iterator
 from typing import Any
 
+from tests.simulator import books, worlds
 from tests.simulator.life import Life
 from tests.simulator.machine import TIME
 
 
 class Truths:
-    """What was promised, against what is stored and paid."""
+    """What was promised, against what is so."""
 
     def __init__(self, life: Life) -> None:
-        self.life = life
+        self.life, self._version = life, (0,)
 
     def always(self) -> Iterator[str]:
         """Yield what is wrong now."""
@@ -19,89 +24,111 @@ class Truths:
         self.life.said.faults.clear()
         yield from (f"logged: {line}" for line in self.life.site.errors)
         self.life.site.errors.clear()
-        yield from self._books()
+        version = books.version()
+        if version != self._version:
+            self._version = version
+            yield from books.imbalances()
         if self.life.is_at_rest:
             self.life.is_at_rest = False
-            yield from self._nobody_is_shut_out()
+            yield from self.nobody_is_shut_out()
 
     def quiet(self) -> Iterator[str]:
         """Yield what has not come to an end that somebody can name."""
         for truth in (
-            self._work_is_paid,
-            self._saved_work_is_paid,
-            self._nothing_twice,
-            self._nobody_is_shut_out,
-            self._nothing_for_nobody,
-            self._questions_go_on,
-            self._a_release_can_be_made,
+            self.work_is_paid_as_its_page_said,
+            self.saved_work_is_paid,
+            self.no_work_is_paid_twice,
+            self.what_is_owed_is_paid,
+            self.both_books_tell_the_same,
+            self.nobody_is_shut_out,
+            self.nothing_is_bought_for_nobody,
+            self.questions_go_on,
+            self.dialogs_are_settled,
+            self.a_release_can_be_made,
+            self.releases_keep_ids_and_names,
         ):
             yield from truth()
 
-    def _books(self) -> Iterator[str]:
-        from marketplace.tests.test_money import books_balance
-        from tasks.money import book_differences
+    # Money.
+    def _paid(self, lease: Any) -> int:
+        """Return the cents that somebody has for a unit, bonuses apart."""
+        from django.db.models import Q
 
-        yield from (f"books: {one}" for one in book_differences.differences())
-        if not books_balance(self.life.requester):
-            yield "books: the marketplace's do not balance"
-        row = self.life.collection
-        row.refresh_from_db()
-        if row.spent_cents + row.reserved_cents > row.budget_cents:
-            yield "books: more is bound than the budget"
-
-    def _paid(self, lease: Any, *kinds: str) -> list[int]:
         from tasks.models import Payment
 
         # By whom and of what, not by lease: an old page's late work may be the same work again.
-        rows = Payment.objects.exclude(state="withheld").filter(worker=lease.worker_id)
-        own = rows.filter(submission__lease__unit=lease.unit_id) | rows.filter(
+        of = Q(submission__lease__unit=lease.unit_id) | Q(
             key=f"compensation:{lease.unit_id}:{lease.worker_id}"
         )
-        return [row.amount_cents for row in own.distinct() if row.kind in kinds]
+        rows = Payment.objects.filter(of, worker=lease.worker_id)
+        rows = rows.exclude(state="withheld").exclude(kind="bonus").distinct()
+        return sum(row.amount_cents for row in rows)
 
-    def _work_is_paid(self) -> Iterator[str]:
-        """Acknowledged work is paid once, at least what its page promised, unless rejected."""
+    def work_is_paid_as_its_page_said(self) -> Iterator[str]:
+        """Acknowledged work is there, and paid what its page promised, unless it was rejected."""
         from tasks.models import Lease
 
         for key, cents in self.life.said.submitted.items():
-            lease = Lease.objects.select_related("submission").get(pk=key)
+            lease = Lease.objects.select_related("submission", "unit__stage").get(pk=key)
             work = getattr(lease, "submission", None)
             if work is None:
                 yield f"pay: acknowledged work of lease {key} is not there"
-            elif work.state not in ("rejected",):
-                paid = self._paid(lease, "base", "reward", "compensation", "submission")
-                if sum(paid) < cents and work.state in ("approved", "confirmed"):
-                    yield f"pay: {paid} for work that promised {cents}, lease {key} {work.state}"
+                continue
+            is_paid = work.state in ("approved", "confirmed")
+            # Of a dialog each turn is paid.
+            if is_paid and lease.unit.stage.kind != "dialog" and self._paid(lease) < cents:
+                yield f"pay: {self._paid(lease)} for {cents} cents, lease {key} {work.state}"
 
-    def _saved_work_is_paid(self) -> Iterator[str]:
+    def saved_work_is_paid(self) -> Iterator[str]:
         """Whole work that was saved and ran out of time is worth its reward, beside any gift."""
         from tasks.models import Lease
 
+        self.life.collection.refresh_from_db()
+        row = self.life.collection
+        free = row.budget_cents - row.spent_cents - row.reserved_cents
         for key, cents in self.life.said.saved.items():
             lease = Lease.objects.get(pk=key)
             others = Lease.objects.filter(unit=lease.unit_id, worker=lease.worker_id)
-            if lease.state != "expired" or others.filter(submission__isnull=False).exists():
+            others = others.exclude(pk=key)
+            if lease.state != "expired" or others.exists() or hasattr(lease, "submission"):
                 continue
-            paid = sum(self._paid(lease, "compensation"))
-            if lease.draft is not None and paid < cents and lease.compensated:
+            paid = self._paid(lease)
+            if lease.draft is not None and paid < cents <= free:
                 yield f"saved: {paid} cents for saved work worth {cents}"
 
-    def _nothing_twice(self) -> Iterator[str]:
+    def no_work_is_paid_twice(self) -> Iterator[str]:
         """Nobody is paid the whole of a unit twice."""
-        from django.db.models import Count, Sum
+        from django.db.models import Count
 
         from tasks.models import Payment
 
-        rows = Payment.objects.filter(kind__in=("base", "reward", "submission")).order_by()
-        for row in (
-            rows.exclude(state="withheld")
-            .values("worker", "submission__lease__unit")
-            .annotate(n=Count("pk"), cents=Sum("amount_cents"))
-        ):
-            if row["n"] > 1:
-                yield f"twice: {row['n']} payments of one unit to one person"
+        rows = Payment.objects.exclude(state="withheld").order_by()
+        rewards = rows.filter(kind="reward", submission__isnull=False)
+        counted = rewards.values("worker", "submission__lease__unit").annotate(n=Count("pk"))
+        for row in counted:
+            unit, worker = row["submission__lease__unit"], row["worker"]
+            share = rows.filter(key=f"compensation:{unit}:{worker}").count()
+            if row["n"] + share > 1:
+                yield f"twice: {row['n']} rewards and {share} compensations of a unit to one person"
 
-    def _nobody_is_shut_out(self) -> Iterator[str]:
+    def what_is_owed_is_paid(self) -> Iterator[str]:
+        """A payment that is due is paid, or waits for its worker, who has a HIT for it."""
+        from tasks.models import Payment, Posting
+
+        for row in Payment.objects.filter(state="due").select_related("worker"):
+            live = Posting.objects.filter(worker=row.worker_id, state="live")
+            if not live.exists():
+                who = "somebody erased" if row.worker.erased_at else "somebody"
+                yield f"owed: a {row.kind} to {who} is due, and nothing will pay it"
+
+    def both_books_tell_the_same(self) -> Iterator[str]:
+        """What is confirmed here is what the marketplace owes or has paid."""
+        ours, theirs = books.confirmed_and_owed("Rita")
+        if ours != theirs:
+            yield f"books: {ours} cents are confirmed, {theirs} are on the marketplace's"
+
+    # Places.
+    def nobody_is_shut_out(self) -> Iterator[str]:
         """A stage that the marketplace was told has nothing for somebody has nothing for them."""
         from collector.protocols.texts import current_text
         from tasks.models import Consent, Eligibility
@@ -114,7 +141,7 @@ class Truths:
             if is_open(row.stage) and not declined.exists() and has_work(row.worker, row.stage):
                 yield f"shut out of {row.stage.name} while there is work"
 
-    def _nothing_for_nobody(self) -> Iterator[str]:
+    def nothing_is_bought_for_nobody(self) -> Iterator[str]:
         """No place is open for questions of people who are left out or have withdrawn."""
         from django.db.models import F
 
@@ -132,7 +159,8 @@ class Truths:
                 why = "excluded" if of[0].worker_id in out else "withdrawn"
                 yield f"bought for nothing: a place of {unit.stage.name}, its writer {why}"
 
-    def _questions_go_on(self) -> Iterator[str]:
+    # Decisions.
+    def questions_go_on(self) -> Iterator[str]:
         """A question is decided, or somebody can answer it, or its stage is not open."""
         from django.db.models import F
 
@@ -152,7 +180,17 @@ class Truths:
             if units.exists() and not units.filter(submitted__lt=F("redundancy")).exists():
                 yield "stranded: a question waits for answers that nobody is asked for"
 
-    def _a_release_can_be_made(self) -> Iterator[str]:
+    def dialogs_are_settled(self) -> Iterator[str]:
+        """A dialog that is over is settled, and nobody waits for ever."""
+        from tasks.models import Dialog, Ticket
+
+        for dialog in Dialog.objects.filter(settled=False).order_by("pk"):
+            yield f"dialogs: {dialog.state} and not settled"
+        for ticket in Ticket.objects.exclude(state="done").order_by("pk"):
+            yield f"dialogs: somebody is {ticket.state} for ever"
+
+    # Releases.
+    def a_release_can_be_made(self) -> Iterator[str]:
         """A release can be made, or says what to do, and that helps."""
         from annotation.decisions.verdicts import decide_collection
         from annotation.models import ReleaseOrder
@@ -164,6 +202,7 @@ class Truths:
                 return ""
             release_jobs.fulfil(order.pk, TIME.now())
             order = ReleaseOrder.objects.get(pk=order.pk)
+            self.life.seen["a release"] += order.state == "done"
             return "" if order.state == "done" else order.message
 
         if self.life.collection.state == "draft":
@@ -173,3 +212,24 @@ class Truths:
             again = attempt()
             if again and "no question to release yet" not in again:
                 yield f"release: {again[:90]}"
+
+    def releases_keep_ids_and_names(self) -> Iterator[str]:
+        """An id stands for the same question in every release, and no release names a person."""
+        import pyarrow.parquet as parquet
+
+        from annotation.models import Release
+
+        names = [visitor.worker.worker_id.encode() for visitor in self.life.workers]
+        names += [f'"{name}"'.encode() for name in worlds.WORKERS]
+        known: dict[str, str] = {}
+        for release in Release.objects.order_by("number"):
+            for path in sorted(release.place.rglob("*")):
+                if path.is_file() and any(name in path.read_bytes() for name in names):
+                    yield f"names: {path.name} of a release names a person"
+            for path in sorted(release.place.rglob("*questions*.parquet")):
+                table = parquet.read_table(path)
+                columns = table.to_pydict()
+                texts = columns.get("question") or columns.get("text") or []
+                for key, text in zip(columns.get("id", ()), texts, strict=False):
+                    if known.setdefault(key, text) != text:
+                        yield "ids: an id stands for another question than in a release before"
