@@ -36,6 +36,7 @@ def main() -> int:
     parser.add_argument("--protocol", default="", help="one or more, by commas; else all six")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no run after these")
     parser.add_argument("--processes", type=int, default=2, help="runs at a time")
+    parser.add_argument("--stop", action="store_true", help="begin no run once one has failed")
     parser.add_argument("--twice", action="store_true", help="compare the rows of two runs")
     parser.add_argument("--shorten", action="store_true", help="leave out acts of what fails")
     parser.add_argument("--show", action="store_true", help="print every act")
@@ -76,7 +77,7 @@ class Simulator:
         ]
 
         def lived(run: Run) -> Run | None:
-            if REAL_SECONDS() - began > self.given.seconds:
+            if REAL_SECONDS() - began > self.given.seconds or (self.given.stop and self.seen):
                 return None
             return live(run, self.databases, self.home, keep_rows=self.given.twice)
 
@@ -89,7 +90,7 @@ class Simulator:
 
     def note(self, run: Run) -> None:
         """Print what a run found, and count it."""
-        self.n_acts += len(run.acts)
+        self.n_acts += run.counted.total()
         self.simulated += run.simulated
         self.reached += run.reached
         self.states += run.seen

@@ -103,6 +103,7 @@ class Acts:
 
     def crowd(self) -> str:
         """Let everybody do a HIT, after a look of the jobs."""
+        self.life.counted["jobs"] += 1
         self.life.round(self._process())
         self.life.advance(3)
         return " | ".join(
@@ -114,7 +115,9 @@ class Acts:
     def _work(self, visitor: Any) -> str:
         before = len(self.life.tabs)
         told = self._take(visitor)
+        self.life.counted["take"] += 1
         if len(self.life.tabs) > before and not self.life.tabs[-1].is_dialog:
+            self.life.counted["hand_in"] += 1
             told += f" {self._hand_in(self.life.tabs[-1])}"
         return told
 

@@ -56,6 +56,7 @@ class Life:
         self.said, self.rng = Promises(), random.Random(0)
         self.reached: Counter[str] = Counter()
         self.seen: Counter[str] = Counter()
+        self.counted: Counter[str] = Counter()
         self.site = Site([*WEBS, *JOBS])
         self.site.answers["wire"] = self._serve_wire
         self.site.answers["pause"] = self._pause

@@ -114,6 +114,7 @@ class _Living:
             self.run.rows = rows if keep_rows else {}
             self.run.simulated = TIME.seconds
             self.run.reached, self.run.seen = life.reached, life.seen
+            self.run.counted = life.counted
         finally:
             self.run.seconds["CPU"] = life.site.end()
             self.databases.use("none")
@@ -162,7 +163,7 @@ class _Living:
         before = life.act, life.rng, life.web, life.trouble
         life.act, life.rng, life.web = at, rng, rng.choice(WEBS)
         reseed(f"{self.run.seed}:{at}")
-        self.run.counted[name] += 1
+        life.counted[name] += 1
         try:
             return str(getattr(self.acts, name)())
         except Died:
