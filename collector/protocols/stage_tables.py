@@ -63,7 +63,9 @@ class DialogTable(StageTable):
     """The dialog ends with the last of so many questions without an answer."""
     max_span_tokens: int = Field(ge=1)
     """The longest answer that can be marked, in tokens."""
-    max_question_characters: int = Field(ge=1)
+    # A question is one message of a socket, which takes 16,384 bytes (`serving.plan`); written as
+    # JSON, a character has six at most.
+    max_question_characters: int = Field(ge=1, le=2_000)
     """The longest question that can be asked."""
     turn_cents: list[int] = Field(min_length=1)
     """What each turn earns both partners, the first turn first."""

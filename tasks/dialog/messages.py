@@ -11,7 +11,6 @@ from tasks.pages.payload import shallow, typable
 
 # Of one socket: as fast as anybody types, and not as fast as anybody can flood.
 MESSAGES = Limit(at_once=40, seconds=0.5)
-LONGEST_CHARACTERS = 8_192
 LONGEST_NOTE = 500
 REASONS = ("rude", "nonsense", "silent", "other")
 OUT_OF_DATE = "This page is out of date; reload it."
@@ -19,10 +18,8 @@ OUT_OF_DATE = "This page is out of date; reload it."
 
 def read_message(text: str | None) -> dict[str, Any]:
     """Return a message, cleaned of what cannot be typed. Raises Refused."""
-    if text is None or len(text) > LONGEST_CHARACTERS:
-        raise Refused("This is too long to be sent; shorten it.")
     try:
-        message = shallow(orjson.loads(text))
+        message = shallow(orjson.loads(text or ""))
     except ValueError:
         message = None
     if not isinstance(message, dict):

@@ -10,6 +10,7 @@ from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import DialogTable
+from collector.serving.plan import LONGEST_MESSAGE_BYTES
 from tasks.dialog import rules
 from tasks.dialog.advice import hints_on_question
 from tasks.dialog.partner_view import trial_state
@@ -100,8 +101,11 @@ class DialogKind(StageKind):
         return []
 
     def limits(self, table: StageTable, parameters: Parameters) -> dict[str, object]:
-        """Return whether the page asks what is said of a question; of numbers it hears later."""
-        return {"advice": parameters.reader_looks_on()}
+        """Return how much the page may send at once, and whether it asks for advice."""
+        return {
+            "advice": parameters.reader_looks_on(),
+            "message_bytes": LONGEST_MESSAGE_BYTES,
+        }
 
     def clean(
         self,

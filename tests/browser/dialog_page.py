@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from playwright.sync_api import Frame, expect
+from playwright.sync_api import Frame, WebSocketRoute, expect
 
 from tests.browser.person import Person
 
@@ -103,3 +103,29 @@ def pair(one: Person, other: Person, title: str) -> tuple[Talker, Talker]:
     student, teacher = talkers
     assert (student.role, teacher.role) == ("student", "teacher")
     return student, teacher
+
+
+class Cable:
+    """A person's line to the live pages, which can be cut and joined again."""
+
+    def __init__(self, person: Person) -> None:
+        self.is_cut = False
+        self._open: list[WebSocketRoute] = []
+        person.page.route_web_socket("**/hit/socket", self._connect)
+
+    def _connect(self, line: WebSocketRoute) -> None:
+        if self.is_cut:
+            line.close()
+            return
+        line.connect_to_server()
+        self._open.append(line)
+
+    def cut(self) -> None:
+        """Cut the line; it cannot be opened again."""
+        self.is_cut = True
+        while self._open:
+            self._open.pop().close()
+
+    def join(self) -> None:
+        """Let the page open the line again."""
+        self.is_cut = False

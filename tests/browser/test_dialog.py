@@ -9,7 +9,7 @@ from playwright.sync_api import Frame, expect
 from tests.browser import EVERY_TEST
 from tests.browser.axe_violations import faults
 from tests.browser.conftest import Enter
-from tests.browser.dialog_page import Said, Talker, pair
+from tests.browser.dialog_page import Cable, Said, Talker, pair
 from tests.browser.keyboard import Keyboard
 from tests.browser.measures import measure
 from tests.browser.person import Person
@@ -188,6 +188,79 @@ def finish(student: Talker, teacher: Talker) -> None:
         talker.person.expect_receipt()
 
 
+def test_what_is_pressed_while_the_line_is_cut_is_done_in_its_order_when_it_is_back(
+    talks: Instance, enter: Enter
+) -> None:
+    ada, grace = enter("Ada of the cut"), enter("Grace of the cut")
+    cables = {person: Cable(person) for person in (ada, grace)}
+    student, teacher = pair(ada, grace, TITLE)
+    words = teacher.section
+    said = [
+        Said("Who would cut such a line?", " ".join(words[12:15]), "no", "maybe"),
+        Said("And who mended it?", " ".join(words[20:24]), "yes", "dont"),
+    ]
+    student.ask(said[0])
+    teacher.wait_for_move("answer question 1")
+    teacher.answer(said[0])
+    student.wait_for_move("ask question 2")
+    write_while_cut_off_and_reload(student, cables[student.person], said[1])
+    cables[student.person].cut()
+    expect(student.frame.locator("[data-line]")).to_contain_text("Connection lost")
+    student.frame.focus("[data-question]")
+    student.person.key("Enter")
+    press_and_see_it_wait(student, "end")
+    # Whoever thinks better of it takes it back.
+    student.frame.click("[data-dialog=end] [data-action=close]")
+    cables[student.person].join()
+    teacher.wait_for_move("answer question 2")
+    student.wait_for_move("looking for the answer")
+    cables[teacher.person].cut()
+    expect(teacher.frame.locator("[data-line]")).to_contain_text("Connection lost")
+    teacher.answer(said[1])
+    teacher.frame.click("[data-scene=talking] [data-action=complain]")
+    teacher.frame.check("[value=rude]")
+    teacher.frame.click("[data-action=confirm-complaint]")
+    box = teacher.frame.locator("[data-dialog=complain]")
+    expect(box.locator("[data-box-said]")).to_contain_text("Not sent yet")
+    teacher.person.page.wait_for_timeout(1_500)
+    expect(box).to_be_visible()
+    cables[teacher.person].join()
+    teacher.wait_for("waiting")
+    expect(teacher.frame.locator("[data-after]")).to_contain_text("a person reads it")
+    student.wait_for("done")
+    teacher.person.ready()
+    cables[teacher.person].cut()
+    expect(teacher.frame.locator("[data-line]")).to_contain_text("Connection lost")
+    press_and_see_it_wait(teacher, "finish")
+    cables[teacher.person].join()
+    teacher.wait_for("done")
+    assert_kept(talks, said, "reported")
+    assert_clean(ada, grace)
+
+
+def write_while_cut_off_and_reload(student: Talker, cable: Cable, said: Said) -> None:
+    """Write a question that the server can keep only later, in a browser that keeps nothing."""
+    cable.cut()
+    expect(student.frame.locator("[data-line]")).to_contain_text("Connection lost")
+    student.write(said.question)
+    student.person.page.wait_for_timeout(1_000)
+    cable.join()
+    expect(student.frame.locator("[data-line]")).to_have_text("Connected")
+    student.person.page.wait_for_timeout(500)
+    student.person.page.reload()
+    student.wait_for("talking")
+    expect(student.frame.locator("[data-question]")).to_have_value(said.question)
+
+
+def press_and_see_it_wait(talker: Talker, name: str) -> None:
+    """Press what ends a dialog or a wait: its question stands until the server has the answer."""
+    talker.frame.click(f"[data-action={name}]:visible")
+    talker.frame.click(f"[data-action=confirm-{name}]")
+    box = talker.frame.locator(f"[data-dialog={name}]")
+    expect(box.locator("[data-box-said]")).to_contain_text("Not sent yet")
+    expect(box).to_be_visible()
+
+
 def test_two_people_without_a_mouse(talks: Instance, enter: Enter) -> None:
     ada, grace = enter("Ada of the keys"), enter("Grace of the keys")
     talkers = [Talker(person) for person in (ada, grace)]
@@ -278,7 +351,8 @@ def test_every_state_is_clean_and_in_sight(talks: Instance, enter: Enter) -> Non
     assert found == []
     teacher.frame.click("[data-scene=talking] [data-action=complain]")
     teacher.frame.click("[data-action=confirm-complaint]")
-    expect(teacher.frame.locator("[data-complaint-said]")).to_contain_text("Choose")
+    refusal = teacher.frame.locator("[data-form=complaint] [data-box-said]")
+    expect(refusal).to_contain_text("Choose")
     teacher.frame.check("[value=nonsense]")
     teacher.frame.click("[data-action=confirm-complaint]")
     teacher.wait_for("waiting")

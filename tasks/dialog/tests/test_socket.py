@@ -171,7 +171,7 @@ def test_nobody_moves_in_the_dialog_of_others(pair, come):
         ('{"type": "answer", "dialog": DIALOG, "id": "ID", "start": -4, "end": 2}', "Mark the"),
         ('{"type": "report", "dialog": DIALOG, "id": "ID", "reason": "x"}', "Choose what"),
         ('{"text": ' + "[" * 900 + "]" * 900 + "}", "could not be read"),
-        ("x" * 9000, "too long"),
+        ("x" * 9000, "could not be read"),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_a_sentence_and_the_line_stays(pair, text, said):
@@ -187,6 +187,14 @@ def test_what_cannot_be_read_is_refused_in_a_sentence_and_the_line_stays(pair, t
     while (message := student.hear())["type"] != "refused":
         pass
     assert said in message["message"]
+    assert student.move("ask", text="Why?")["type"] == "taken"
+
+
+def test_a_question_that_is_far_too_long_is_refused_under_its_own_id_and_the_next_is_taken(pair):
+    student, _ = pair
+    said = student.move("ask", text="a" * 9_000)
+    assert said["type"] == "refused"
+    assert "at most 300 characters" in said["message"]
     assert student.move("ask", text="Why?")["type"] == "taken"
 
 

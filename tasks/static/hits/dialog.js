@@ -19,6 +19,8 @@ import { Outbox } from "./talk/outbox.js";
 import { Talk } from "./talk/talk.js";
 
 const find = (selector) => document.querySelector(selector);
+// What is asked before a message of each type is sent; the question stands until the server has it.
+const boxes = { end: "end", finish: "finish", report: "complain" };
 const calls = { checking: "Your partner is here", talking: "Your turn" };
 // There is nothing to save: what was said is the server's, what was not stays in this tab.
 const noDraft = { save: async () => true, hold: async () => {}, release() {}, stop() {}, stopped: false };
@@ -36,10 +38,10 @@ class DialogPage {
     this.preferences = new Preferences({ dialog: this.dialogs.get("preferences"), values: state.preferences, api: this.api });
     this.call = new Call({ sounds: () => this.preferences.values.sounds });
     this.line = this.isTrial ? new NoLine() : new Line({
-      url: state.urls.socket, token: state.token,
+      url: state.urls.socket, token: state.token, most: state.limits.message_bytes,
       on: {
         message: (message) => this.#hear(message),
-        open: () => { this.outbox.again(); },
+        open: () => { this.outbox.again(); this.talk.again(); },
         lost: (tries) => this.#lost(tries),
         closed: () => this.#closed(),
       },
@@ -47,8 +49,12 @@ class DialogPage {
     this.outbox = new Outbox({
       line: this.line,
       on: {
-        busy: (type) => this.#busy(type),
-        taken: (message) => { this.talk.taken(message); this.#hearAdvice(message); },
+        changed: () => this.#showSending(),
+        taken: (message) => {
+          this.dialogs.get(boxes[message.type])?.close("done");
+          this.talk.taken(message);
+          this.#hearAdvice(message);
+        },
         refused: (sentence, message) => this.#refused(sentence, message),
       },
     });
@@ -74,8 +80,9 @@ class DialogPage {
   }
 
   #send(message) {
-    if (this.isTrial) this.messages.tell("A worker would send this now. In a trial nothing is sent.");
-    else this.outbox.send(message);
+    if (!this.isTrial) return this.outbox.send(message);
+    this.dialogs.get(boxes[message?.type])?.close("done");
+    return this.messages.tell("A worker would send this now. In a trial nothing is sent.");
   }
 
   #hear(message) {
@@ -98,6 +105,7 @@ class DialogPage {
   #show(state) {
     this.state = state;
     this.skew = Date.parse(state.now) - Date.now();
+    this.isCut = false;
     this.#showLine("saved", "Connected");
     const { dialog, phase } = state;
     // A dialog that is over stays to be read until the one at the page has seen it.
@@ -117,8 +125,8 @@ class DialogPage {
     this.#instruct(phase);
     document.body.dataset.phase = phase;
     for (const scene of document.querySelectorAll("[data-scene]")) scene.hidden = scene.dataset.scene !== phase;
-    for (const name of ["end", "finish", "complain"]) {
-      if (phase !== "done" || name !== "complain") this.dialogs.get(name).close();
+    for (const name of Object.values(boxes)) {
+      if (phase !== "done" || name !== "complain") this.dialogs.get(name).close("done");
     }
     window.scrollTo(0, 0);
     if (!before || document.querySelector("dialog:modal")) return;
@@ -168,6 +176,8 @@ class DialogPage {
   }
 
   #lost(tries) {
+    this.isCut = true;
+    this.#showSending();
     this.#showLine("waiting", this.state ? "Connection lost, trying again…" : "Connecting…");
     if (tries === 1 && this.state) this.announcer.say("The connection is lost. It is tried again by itself; nothing is lost.");
     if (tries === 5 && !this.state) this.messages.tell("The live connection cannot be opened yet. It is tried again by itself; if that does not help, your network may block WebSockets.", { quiet: true });
@@ -180,15 +190,21 @@ class DialogPage {
     box.querySelector("[data-ended-text]").textContent = this.lastWord ?? "Open it again from the marketplace.";
   }
 
-  #busy(type) {
-    for (const button of document.querySelectorAll("[data-action=ready], [data-action=confirm-end], [data-action=confirm-finish], [data-action=confirm-complaint]")) {
-      button.setAttribute("aria-disabled", String(Boolean(type)));
+  #showSending() {
+    const { outbox } = this;
+    find("[data-action=ready]").setAttribute("aria-disabled", String(outbox.has("ready")));
+    for (const [type, name] of Object.entries(boxes)) {
+      const box = this.dialogs.get(name);
+      const sending = outbox.has(type);
+      box.querySelector("[data-action^=confirm]").setAttribute("aria-disabled", String(sending));
+      if (sending) say(box, this.isCut ? "Not sent yet: the connection is lost. It is sent as soon as it is back." : "Sending…");
     }
-    if (this.talk?.dialog) this.talk.form.busy(Boolean(type));
+    this.talk.showSending();
   }
 
   #refused(sentence, { type }) {
-    if (type === "report") find("[data-complaint-said]").textContent = sentence;
+    const box = this.dialogs.get(boxes[type]);
+    if (box?.open) say(box, sentence);
     else if (type === "ask" || type === "answer") this.talk.form.say(sentence);
     else this.messages.tell(sentence, { quiet: true });
     this.announcer.say(sentence);
@@ -211,13 +227,23 @@ class DialogPage {
     const on = (name, action) => {
       for (const button of document.querySelectorAll(`[data-action=${name}]`)) button.addEventListener("click", action);
     };
-    for (const name of ["instructions", "preferences", "report", "finish"]) on(name, () => this.dialogs.open(name));
+    for (const name of ["instructions", "preferences", "report"]) on(name, () => this.dialogs.open(name));
+    for (const [type, name] of Object.entries(boxes)) {
+      const box = this.dialogs.get(name);
+      box.addEventListener("close", () => box.returnValue || this.outbox.withdraw(type));
+    }
+    on("finish", () => this.#ask("finish"));
     on("ready", () => this.#send({ type: "ready", dialog: this.state.dialog.id }));
-    on("confirm-finish", () => { this.dialogs.get("finish").close(); this.#send({ type: "finish" }); });
+    on("confirm-finish", () => this.#send({ type: "finish" }));
     on("end", () => this.#askToEnd());
-    on("confirm-end", () => { this.dialogs.get("end").close(); this.#send({ type: "end", dialog: this.state.dialog.id }); });
+    on("confirm-end", () => this.#send({ type: "end", dialog: this.state.dialog.id }));
     on("complain", () => this.#askToComplain());
     find("[data-form=complaint]").addEventListener("submit", (event) => this.#complain(event));
+  }
+
+  #ask(name) {
+    say(this.dialogs.get(name), "");
+    this.dialogs.open(name);
   }
 
   #askToEnd() {
@@ -227,14 +253,13 @@ class DialogPage {
       : "No question is answered yet, so only your wait and the HIT's own reward are paid.";
     const short = dialog.completed < dialog.min_pairs ? ` Dialogs with fewer than ${dialog.min_pairs} answers do not become part of the collection.` : "";
     find("[data-end-text]").textContent = `${earned}${short} It ends for your partner too.`;
-    this.dialogs.open("end");
+    this.#ask("end");
   }
 
   #askToComplain() {
     find("[data-form=complaint]").reset();
-    find("[data-complaint-said]").textContent = "";
     this.complaintAbout = this.state.dialog.id;
-    this.dialogs.open("complain");
+    this.#ask("complain");
   }
 
   #complain(event) {
@@ -242,10 +267,9 @@ class DialogPage {
     const form = event.target;
     const reason = new FormData(form).get("reason");
     if (!reason) {
-      find("[data-complaint-said]").textContent = "Choose what was wrong.";
+      say(this.dialogs.get("complain"), "Choose what was wrong.");
       return;
     }
-    this.dialogs.get("complain").close();
     this.#send({ type: "report", dialog: this.complaintAbout, reason, note: form.querySelector("[data-complaint-note]").value });
   }
 
@@ -274,7 +298,11 @@ class DialogPage {
         done: () => { this.line.close(); this.announcer.say("Submitted"); },
       },
     });
-    button.addEventListener("click", () => (this.isTrial ? this.#send() : this.submission.press()));
+    button.addEventListener("click", () => {
+      if (this.isTrial) this.#send();
+      else if (this.outbox.messages.length) this.messages.tell("Your report is still on its way: submit when it has been sent.");
+      else this.submission.press();
+    });
   }
 
   #startClock() {
@@ -283,6 +311,11 @@ class DialogPage {
       serverNow: page.server_now, expiresAt: page.expires_at, extend: follower(this.api), on: { loud: () => {} },
     });
   }
+}
+
+/** Say something in a box, about what it asks. */
+function say(box, sentence) {
+  box.querySelector("[data-box-said]").textContent = sentence;
 }
 
 new DialogPage(readState());

@@ -21,9 +21,10 @@ export class NoLine {
 }
 
 export class Line {
-  /** on: {message(message), open(), lost(tries), closed()}; open() comes before any message. */
-  constructor({ url, token, on }) {
-    Object.assign(this, { url, token, on });
+  /** most: bytes that the server takes at once, it closes the line on more;
+      on: {message(message), open(), lost(tries), closed()}; open() comes before any message. */
+  constructor({ url, token, most, on }) {
+    Object.assign(this, { url, token, most, on });
     this.tries = 0;
     this.over = this.knows = false;
     window.addEventListener("online", () => this.check());
@@ -73,10 +74,12 @@ export class Line {
     this.waiting = setTimeout(() => this.#connect(), pause * (0.75 + Math.random() / 2));
   }
 
-  /** Send a message; false where there is no connection now. */
+  /** Send a message; false where there is no connection now, or it is too long. */
   send(message) {
-    if (this.socket?.readyState !== WebSocket.OPEN) return false;
-    this.socket.send(JSON.stringify(message));
+    const text = JSON.stringify(message);
+    const isTooLong = new TextEncoder().encode(text).length > this.most;
+    if (this.socket?.readyState !== WebSocket.OPEN || isTooLong) return false;
+    this.socket.send(text);
     return true;
   }
 

@@ -25,12 +25,18 @@ export class Memory {
     if (JSON.stringify(this.values[name] ?? null) === JSON.stringify(value)) return;
     // A copy: whoever has set it goes on changing it.
     this.values[name] = structuredClone(value);
+    this.isChanged = true;
     try {
       sessionStorage.setItem(this.key, JSON.stringify(this.values));
     } catch {
       // The server keeps it.
     }
     this.waiting ??= setTimeout(() => this.#flush(), pause);
+  }
+
+  /** Save once more what was changed since the page was loaded. */
+  again() {
+    if (this.isChanged) this.save(this.values);
   }
 
   #flush() {

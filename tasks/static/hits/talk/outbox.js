@@ -1,42 +1,61 @@
-/** The one message that was sent and not yet taken: it goes out again, under the same id. */
+/** What was sent and not yet taken, in order: the first goes out again, under the same id, until the server has it. */
 
 export class Outbox {
-  /** on: {busy(type | null), refused(sentence, message), taken(message)}. */
+  /** on: {changed(), refused(sentence, message), taken(message)}. */
   constructor({ line, on }) {
     Object.assign(this, { line, on });
-    this.message = null;
+    this.messages = [];
+    // Whether the first went out over the connection there is.
+    this.isOut = false;
   }
 
-  /** Send a message, unless another is on its way; it is kept until the server has it.
+  /** Send a message after those that wait; it is kept until the server has it.
       A page that is loaded again need not know of it: what was taken is in the state, the rest in the draft. */
   send(message) {
-    if (this.message) return;
-    this.message = { ...message, id: uuid() };
-    this.on.busy(message.type);
-    this.again();
+    if (this.messages.some(({ type, dialog }) => type === message.type && dialog === message.dialog)) return;
+    this.messages.push({ ...message, id: uuid() });
+    this.#next();
   }
 
-  /** Send what is pending: at first, and after every new connection. */
+  /** Send the first: at once, and after every new connection. */
   again() {
     clearTimeout(this.waiting);
-    if (this.message) this.line.send(this.message);
+    this.isOut = this.messages.length > 0 && this.line.send(this.messages[0]);
+  }
+
+  /** Whether a message of one of these types waits. */
+  has(...types) {
+    return this.messages.some(({ type }) => types.includes(type));
+  }
+
+  /** Send a message of this type no more; what the server has of it, its next state tells. */
+  withdraw(type) {
+    const [first] = this.messages;
+    this.messages = this.messages.filter((message) => message.type !== type);
+    this.isOut &&= this.messages[0] === first;
+    this.#next();
   }
 
   taken(id) {
-    if (this.message?.id === id) this.on.taken(this.#drop());
+    if (this.messages[0]?.id === id) this.on.taken(this.#drop());
   }
 
   refused({ id, message, wait }) {
-    if (this.message?.id !== id) return;
+    if (this.messages[0]?.id !== id) return;
     if (wait) this.waiting = setTimeout(() => this.again(), wait * 1000);
     else this.on.refused(message, this.#drop());
   }
 
   #drop() {
-    const { message } = this;
-    this.message = null;
-    this.on.busy(null);
-    return message;
+    const dropped = this.messages.shift();
+    this.isOut = false;
+    this.#next();
+    return dropped;
+  }
+
+  #next() {
+    if (!this.isOut) this.again();
+    this.on.changed();
   }
 }
 

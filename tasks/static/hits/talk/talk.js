@@ -61,7 +61,7 @@ export class Talk {
     this.log.show(dialog);
     if (this.teaches) this.answering.show(dialog, this.myMove);
     else this.asking.show(this.myMove);
-    if (this.outbox.message) this.form.busy(true);
+    this.showSending();
     this.#showMarks();
     this.#showPay();
     if (moved) this.announcer.say(find("[data-move-title]").textContent = this.moveTitle);
@@ -106,6 +106,11 @@ export class Talk {
     put("[data-pay]", `${so}. Next answer: ${amount(next, this.money)}. ${count(left, "question")} left; ${ends} the dialog.`);
   }
 
+  /** While a question or an answer is on its way, it is not changed. */
+  showSending() {
+    if (this.dialog) this.form.busy(this.outbox.has("ask", "answer"));
+  }
+
   /** Every second; secondsTo(iso): how long until then. */
   tick(secondsTo) {
     const { partner_present: present, back_until: back, until } = this.dialog;
@@ -117,8 +122,14 @@ export class Talk {
     find("[data-partner]").classList.toggle("is-away", !present);
   }
 
+  /** The connection is back: what was kept of this side on the way may be lost. */
+  again() {
+    this.memory?.again();
+  }
+
   /** The server has a move of ours. */
-  taken({ type }) {
+  taken({ type, dialog }) {
+    if (dialog !== this.dialog?.id) return;
     if (type === "ask") this.asking.taken();
     if (type === "answer") this.answering.taken();
   }
