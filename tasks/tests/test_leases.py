@@ -92,6 +92,37 @@ def test_a_draft_saved_in_another_tab_is_not_overwritten():
     assert lease.draft == {"data": 1}
 
 
+def saved_by(tab, turn, data):
+    return {"data": data, "ui": {}, "saved_by": {"tab": tab, "turn": turn}}
+
+
+def test_a_tab_that_was_not_told_of_its_save_goes_on_saving_and_an_earlier_turn_comes_too_late():
+    stage = stage_of(make_collection(), "question")
+    lease = claim(stage, make_worker())
+    assert leases.save_draft(lease, saved_by("one", 1, "a"), 0, NOW) == 1
+    assert leases.save_draft(lease, saved_by("one", 3, "abc"), 0, NOW) == 2
+    assert leases.save_draft(lease, saved_by("one", 3, "abc"), 0, NOW) == 2
+    assert leases.save_draft(lease, saved_by("one", 2, "ab"), 0, NOW) == 2
+    with pytest.raises(leases.StaleDraft):
+        leases.save_draft(lease, saved_by("other", 9, "x"), 0, NOW)
+    assert leases.save_draft(lease, saved_by("other", 9, "x"), 2, NOW) == 3
+    with pytest.raises(leases.StaleDraft):
+        leases.save_draft(lease, saved_by("one", 4, "abcd"), 2, NOW)
+    lease.refresh_from_db()
+    assert lease.draft["data"] == "x"
+
+
+@pytest.mark.parametrize("junk", ["one", {"tab": "one"}, {"tab": None, "turn": 2}, [1, 2]])
+def test_a_draft_that_does_not_say_of_which_tab_it_is_overwrites_no_other(junk):
+    stage = stage_of(make_collection(), "question")
+    lease = claim(stage, make_worker())
+    for draft in ({"data": 1, "saved_by": junk}, saved_by("one", 1, 1)):
+        version = lease.draft_version
+        leases.save_draft(lease, draft, version, NOW)
+        with pytest.raises(leases.StaleDraft):
+            leases.save_draft(lease, {"data": 2, "saved_by": junk}, version, NOW)
+
+
 def test_a_draft_of_a_submitted_hit_cannot_be_changed():
     stage = stage_of(make_collection(), "question")
     lease = written(stage, make_worker())

@@ -73,7 +73,7 @@ BEGUN = PreparedQuery(
 
 
 class StaleDraft(Exception):
-    """Another page has saved a newer draft of the same lease."""
+    """Another tab has saved a newer draft of the same lease."""
 
 
 def claim(session: Session, stage: Stage, now: datetime) -> Lease | None:
@@ -141,17 +141,32 @@ def _hold(
 def save_draft(lease: Lease, draft: dict[str, Any], version: int, now: datetime) -> int:
     """Save what the worker has written and return the new version.
 
-    Time between two saves counts as work, up to two minutes a time. Raises StaleDraft when
-    another page saved since `version`, LeaseEnded when the lease is over.
+    A tab that was not told of its last save knows no newer version than before it: what it saves
+    after that is taken, and an earlier turn of it that comes late is not. Time between two saves
+    counts as work, up to two minutes a time. Raises StaleDraft when another tab saved since
+    `version`, LeaseEnded when the lease is over.
     """
     since = lease.draft_saved_at or lease.taken_at
     worked = min(LONGEST_PAUSE_SECONDS, max(0, int((now - since).total_seconds())))
     if change(SAVE, lease=lease.pk, version=version, draft=dumps(draft), now=now, worked=worked):
         return version + 1
     lease.refresh_from_db()
-    if lease.state in (LeaseState.LIVE, LeaseState.EXPIRED):
+    if lease.state not in (LeaseState.LIVE, LeaseState.EXPIRED):
+        raise LeaseEnded
+    (kept_tab, kept_turn), (tab, turn) = _saved_by(lease.draft), _saved_by(draft)
+    if tab is None or tab != kept_tab:
         raise StaleDraft
-    raise LeaseEnded
+    if turn <= kept_turn:
+        return lease.draft_version
+    return save_draft(lease, draft, lease.draft_version, now)
+
+
+def _saved_by(draft: dict[str, Any] | None) -> tuple[str | None, int]:
+    """Return which tab has sent a draft, None where it does not say, and as which of its saves."""
+    match (draft or {}).get("saved_by"):
+        case {"tab": str(tab), "turn": int(turn)}:
+            return tab, turn
+    return None, 0
 
 
 def submit(lease: Lease, now: datetime) -> bool:

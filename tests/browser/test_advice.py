@@ -109,6 +109,24 @@ def test_work_that_a_reload_has_overtaken_leaves_the_hand_where_it_is(grace: Per
     grace.page.unroute("**/hit/draft")
 
 
+def test_a_second_tab_that_only_looks_around_is_no_conflict(grace: Person) -> None:
+    frame = come_back(grace)
+    AnswerPage(grace).choose("value")
+    grace.wait_until_saved()
+    other = Person(grace.name, grace.instance, grace.context)
+    other.page.goto(grace.page.url)
+    other.ready()
+    with other.page.expect_response("**/hit/draft"):
+        other.click("[data-slot='1'] button")
+    grace.page.bring_to_front()
+    with grace.page.expect_response("**/hit/draft") as saved:
+        AnswerPage(grace).choose("binary")
+    assert saved.value.status == 409
+    grace.wait_until_saved()
+    assert not frame.query_selector("[data-dialog=conflict][open]")
+    other.page.close()
+
+
 def test_the_foot_stays_whatever_the_answer_is(grace: Person) -> None:
     frame = come_back(grace)
     foot = frame.locator("[data-action=next]")

@@ -178,6 +178,34 @@ def test_two_tabs_of_one_person(practice: Instance, enter: Enter) -> None:
     assert here.input_value("[data-text]") == "What else was built there?"
 
 
+def test_a_save_whose_answer_is_lost_is_no_other_tab(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada who hears nothing")
+    begin(ada)
+    stored: list[int] = []
+
+    def lose_the_answer(route: Route) -> None:
+        stored.append(route.fetch().status)
+        if len(stored) % 2:
+            route.abort()
+        else:
+            route.fulfill(status=502, body="<h1>Bad gateway</h1>", content_type="text/html")
+
+    ada.page.route("**/hit/draft", lose_the_answer)
+    ada.click("[data-text]")
+    for words in ("What was built there, ", "and by whom, ", "and why?"):
+        ada.type(words)
+        # A save is sent within a second of the last key, and again after two to four.
+        ada.page.wait_for_timeout(2_500)
+    assert len(stored) >= 2
+    assert set(stored) == {200}
+    ada.frame.wait_for_selector("[data-save-state=failed]")
+    ada.page.unroute("**/hit/draft")
+    ada.wait_until_saved()
+    assert not ada.frame.query_selector("[data-dialog=conflict][open]")
+    saved = practice.call(f"{ROWS}:drafts", "single")[-1]["draft"]
+    assert saved["data"]["questions"][0]["text"] == "What was built there, and by whom, and why?"
+
+
 def test_submitting_without_a_network_and_then_twice(practice: Instance, enter: Enter) -> None:
     ada = enter("Ada in a tunnel")
     page, question = begin(ada)

@@ -1,5 +1,7 @@
 /** Saves the work to the server as it is written, and brings back the live checks. */
 
+import { uuid } from "./uuid.js";
+
 const pauseSeconds = 1;
 const longestWaitSeconds = 6;
 const longestHoldSeconds = 2;
@@ -12,6 +14,9 @@ export class Draft {
       conflict(body), ended(message), refused(message), newer(draft)}. */
   constructor({ api, version, saved, collect, on }) {
     Object.assign(this, { api, version, saved, collect, on });
+    // By both the server knows a save of this tab again of which the tab was told nothing.
+    this.tab = uuid();
+    this.turn = 0;
     this.dirty = false;
     this.saving = null;
     this.failures = 0;
@@ -24,7 +29,7 @@ export class Draft {
 
   /** A reload can overtake what the page before it sent when it went: look once whether it came. */
   async catchUp() {
-    const begun = structuredClone(this.collect().data);
+    const begun = this.collect().data;
     let answer;
     try {
       answer = await this.api.post("draft", { version: this.version });
@@ -80,8 +85,9 @@ export class Draft {
     this.on.state("saving", "Saving…");
     let answer;
     try {
-      answer = await this.api.post("draft", { version: this.version, draft: { data, ui } });
+      answer = await this.api.post("draft", this.#numbered(data, ui));
     } catch {
+      this.sent = data;
       return this.#failed();
     }
     // The work was handed in meanwhile: what a late save is told concerns nobody any more.
@@ -90,14 +96,21 @@ export class Draft {
       this.version = answer.body.version;
       return this.#send();
     }
+    this.sent = data;
     if (answer.status === 200) this.saved = data;
     return this.#answered(answer, refs);
   }
 
-  /** Another tab that only looked around, or a save whose answer was lost, is no conflict. */
+  /** What is sent to be saved. */
+  #numbered(data, ui) {
+    this.turn += 1;
+    return { version: this.version, draft: { data, ui, saved_by: { tab: this.tab, turn: this.turn } } };
+  }
+
+  /** Another tab that only looked around is no conflict. */
   #isOurs(body, data) {
     const theirs = body.draft?.data;
-    return body.version !== this.version && (same(theirs, this.saved) || same(theirs, data));
+    return body.version !== this.version && [this.saved, this.sent, data].some((own) => same(theirs, own));
   }
 
   #answered({ status, body }, refs) {
@@ -152,8 +165,7 @@ export class Draft {
     if (!this.dirty || this.stopped) return;
     const { data, ui } = this.collect();
     clearTimeout(this.timer);
-    const version = this.saving ? this.version + 1 : this.version;
-    this.api.post("draft", { version, draft: { data, ui } }, { keepalive: true })
+    this.api.post("draft", this.#numbered(data, ui), { keepalive: true })
       .then(({ status, body }) => {
         if (status === 200) {
           this.version = body.version ?? this.version;

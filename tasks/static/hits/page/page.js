@@ -93,10 +93,10 @@ export class Page {
     this.draft?.touch();
   }
 
-  /** What is on the page, each ref beside its values as they are now: answers come back later. */
+  /** What is on the page as it is now, each ref beside its values: answers come back later. */
   #collect() {
     const taken = this.kind.collect();
-    return { ...taken, refs: taken.refs.map((ref) => ({ ref, sent: structuredClone(ref) })) };
+    return { ...taken, data: structuredClone(taken.data), refs: taken.refs.map((ref) => ({ ref, sent: structuredClone(ref) })) };
   }
 
   progress(text, done, all) {

@@ -1,5 +1,7 @@
 /** What was sent and not yet taken, in order: the first goes out again, under the same id, until the server has it. */
 
+import { uuid } from "../page/uuid.js";
+
 export class Outbox {
   /** on: {changed(), refused(sentence, message), taken(message)}. */
   constructor({ line, on }) {
@@ -57,13 +59,4 @@ export class Outbox {
     if (!this.isOut) this.again();
     this.on.changed();
   }
-}
-
-/** crypto.randomUUID is missing where a page came over plain http. */
-function uuid() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
