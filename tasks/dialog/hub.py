@@ -151,7 +151,8 @@ class Hub:
         last = view.dialogs[-1] if view.dialogs else None
         shown = [last.partner.pk, last.row.pk, *last.state.place] if last else None
         self.bell.say_where(seat.ticket_id, True, view.ticket.connections, shown)
-        self.ring(each for each in concerned if each != seat.ticket_id or len(seat.pages) > 1)
+        self.ring_here(each for each in concerned if each != seat.ticket_id)
+        self.bell.ring(concerned)
 
     def _has_all(self, seat: Seat, view: TicketView) -> bool:
         """Return whether a seat's view is what its rows say: all that happens in a dialog is rung.
@@ -163,7 +164,8 @@ class Hub:
         return goes_on and is_known and self.bell.is_heard
 
     def _let_in(self, page: Page, seat: Seat, view: TicketView, state: State) -> None:
-        seat.remember(view)
+        """Show a page its first state; those that were here before may show less than that."""
+        seat.show(view, {name: state[name] for name in state if name != "written"})
         seat.coming.discard(page)
         seat.pages.add(page)
         page.tell({"type": "state", "state": state})

@@ -156,6 +156,50 @@ def test_whoever_was_cut_off_for_a_moment_is_shown_from_memory_what_was_said_mea
     assert looks == [dialog.teacher_ticket_id]
 
 
+def test_a_second_tab_that_sees_a_move_before_its_news_come_shows_it_in_the_first_too(
+    dialog, looks
+):
+    async def talk():
+        one, other = both()
+        asks, first, second = Page(), Page(), Page()
+        seat = await one.enter(asks, holder(dialog.student_ticket))
+        await other.enter(first, holder(dialog.teacher_ticket))
+        await still(one, other)
+        one.bell.tell = lambda *news: on_the_way.append(news)
+        await one.make(asks, seat, move := asked(dialog), str(move.message))
+        await other.enter(second, holder(dialog.teacher_ticket))
+        other.be_told(*on_the_way[0])
+        await still(one, other)
+        return first, second
+
+    on_the_way = []
+    for page in asyncio.run(talk()):
+        shown = page.told[-1]["state"]["dialog"]
+        assert [turn["question"] for turn in shown["turns"]] == ["Where?"]
+        assert shown["to_move"] == "teacher"
+
+
+def test_a_second_tab_that_finds_a_partner_shows_that_in_the_first_at_another_process():
+    stage = stage_of(make_dialogs(1), "dialog")
+    ada = make_waiting(stage, "AADA", "student", now=timezone.now())
+    Ticket.objects.update(connections=0)
+
+    async def come_twice():
+        one, other = both()
+        first = Page()
+        await one.enter(first, holder(ada))
+        await still(one, other)
+        # A partner comes whom nobody was told of.
+        await hubs.in_thread(make_waiting, stage, "AGRACE", "teacher", now=timezone.now())
+        await other.enter(Page(), holder(ada))
+        await still(one, other)
+        return first
+
+    first = asyncio.run(come_twice())
+    close_connections()
+    assert first.told[-1]["state"]["phase"] == "checking"
+
+
 def test_whoever_came_to_another_process_while_a_move_was_on_its_way_looks(dialog, looks):
     async def talk():
         one, other = both()
