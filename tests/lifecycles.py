@@ -252,7 +252,7 @@ class Life:
             stage__collection=self.collection, state=DialogState.CHECKING
         ):
             for ticket in (dialog.student_ticket_id, dialog.teacher_ticket_id):
-                presence.ready(ticket, now)
+                presence.ready(dialog.pk, ticket, now)
             self.say(dialog, now)
         clock.advance(timedelta(minutes=self.rng.choice((1, 5, 30))))
         self.maintain()

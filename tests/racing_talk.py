@@ -57,8 +57,8 @@ def end_it(dialogs: list[int], start: float) -> int:
 
         def answer_the_check(key: int = key) -> bool:
             dialog = Dialog.objects.get(pk=key)
-            presence.ready(dialog.student_ticket_id, timezone.now())
-            presence.ready(dialog.teacher_ticket_id, timezone.now())
+            presence.ready(key, dialog.student_ticket_id, timezone.now())
+            presence.ready(key, dialog.teacher_ticket_id, timezone.now())
             presence.disconnected(dialog.student_ticket_id, timezone.now())
             presence.connected(dialog.student_ticket_id, timezone.now())
             return False

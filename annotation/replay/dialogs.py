@@ -91,7 +91,7 @@ class ReplayedDialogs:
         met = [((student, teacher), topic, topic.begun)]
         (dialog,) = pairing.begin_dialogs(stage, met, line.began, random.Random(line.dialog))
         for ticket in (student, teacher):
-            presence.ready(ticket.pk, line.began)
+            presence.ready(dialog.pk, ticket.pk, line.began)
         return Dialog.objects.get(pk=dialog.pk)
 
     def _mark_synthetic(self, places: Iterable[int]) -> None:

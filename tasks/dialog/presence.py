@@ -115,13 +115,15 @@ def disconnected(ticket_id: int, at: datetime) -> int | None:
     return found[0][0] if found else None
 
 
-def ready(ticket_id: int, now: datetime) -> bool:
-    """Note that the holder says "I am here"; returns whether that began the dialog."""
+def ready(dialog_id: int, ticket_id: int, now: datetime) -> bool:
+    """Note that a partner says "I am here"; returns whether that began the dialog.
+
+    Said of a dialog that has begun or is over, it changes nothing.
+    """
     with transaction.atomic():
-        holds = Q(student_ticket=ticket_id) | Q(teacher_ticket=ticket_id)
         dialog = (
             Dialog.objects.select_for_update(of=("self",), no_key=True)
-            .filter(holds, state=DialogState.CHECKING)
+            .filter(pk=dialog_id, state=DialogState.CHECKING)
             .first()
         )
         if dialog is None:

@@ -133,7 +133,7 @@ def act(seen: TicketView, message: dict[str, Any]) -> list[int]:
     dialog = _own(messages.dialog_of(message), view)
     match message.get("type"):
         case "ready":
-            presence.ready(ticket.pk, now)
+            presence.ready(dialog.pk, ticket.pk, now)
             return _both(dialog)
         case "end":
             role = moves.role_of(dialog, ticket)

@@ -95,8 +95,8 @@ class Crowd:
             presence.seen([ticket.pk], self.now)
         elif what == "cut":
             presence.disconnected(ticket.pk, self.now)
-        elif what == "ready":
-            presence.ready(ticket.pk, self.now)
+        elif what == "ready" and dialog:
+            presence.ready(dialog.pk, ticket.pk, self.now)
         elif what == "finish":
             settlement.finish(ticket, self.now)
         elif what == "return":

@@ -25,8 +25,8 @@ def pair(ticket: Ticket, now: datetime = SOON) -> Dialog:
     """Return the dialog of a ticket for which somebody waits; both have said they are there."""
     dialog = pairing.claim(ticket, now, random.Random(1))
     assert dialog is not None
-    presence.ready(dialog.student_ticket_id, now)
-    assert presence.ready(dialog.teacher_ticket_id, now)
+    presence.ready(dialog.pk, dialog.student_ticket_id, now)
+    assert presence.ready(dialog.pk, dialog.teacher_ticket_id, now)
     dialog.refresh_from_db()
     return dialog
 

@@ -31,8 +31,8 @@ def dialog(stage):
 
 def test_who_does_not_answer_the_check_is_set_aside_and_the_other_waits_on(stage):
     ada, grace = make_waiting(stage, "AADA"), make_waiting(stage, "AGRACE")
-    pairing.claim(ada, SOON, FirstOfTwo())
-    presence.ready(ada.pk, SOON)
+    dialog = pairing.claim(ada, SOON, FirstOfTwo())
+    presence.ready(dialog.pk, ada.pk, SOON)
     assert presence.end_absent(stage, SOON + timedelta(seconds=45)) == []
     late = SOON + MINUTE
     stay(ada, grace, now=late)
@@ -43,6 +43,22 @@ def test_who_does_not_answer_the_check_is_set_aside_and_the_other_waits_on(stage
     assert (ada.state, grace.state) == (TicketState.WAITING, TicketState.DONE)
     assert presence.seconds_waited(ada, late) == 70, "the check is waited for, too"
     assert Topic.objects.first().taken == 0
+
+
+def test_a_sign_for_a_dialog_that_is_over_says_nothing_of_the_next(stage):
+    ada, grace = make_waiting(stage, "AADA", "student"), make_waiting(stage, "AGRACE", "teacher")
+    before = pairing.claim(ada, SOON, FirstOfTwo())
+    leases.end(grace.lease, LeaseState.RETURNED, SOON)
+    make_waiting(stage, "AMARY", "teacher", now=SOON)
+    dialog_maintenance.maintain_dialogs(stage, SOON, FirstOfTwo())
+    now = pairing.open_dialog(ada)
+    assert now != before
+    presence.ready(before.pk, ada.pk, SOON)
+    ada.refresh_from_db()
+    assert (ada.state, ada.ready) == (TicketState.CHECKING, False)
+    presence.ready(now.pk, ada.pk, SOON)
+    ada.refresh_from_db()
+    assert ada.ready
 
 
 def test_when_neither_answers_the_check_both_are_set_aside(stage):

@@ -136,8 +136,10 @@ def test_a_message_sent_again_does_not_land_in_the_next_dialog(pair, come):
     assert (
         student.reply_to(student.say(type="report", dialog=old, reason="rude"))["type"] == "taken"
     )
-    assert student.reply_to(student.say(type="end", dialog=old))["type"] == "taken"
+    for kind in ("ready", "end"):
+        assert student.reply_to(student.say(type=kind, dialog=old))["type"] == "taken"
     assert Dialog.objects.get(pk=new).state == "checking"
+    assert not Ticket.objects.get(lease=student.lease).ready
     assert PartnerReport.objects.get().dialog_id == old
 
 
