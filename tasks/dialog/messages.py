@@ -34,11 +34,6 @@ def token_of(message: dict[str, Any]) -> str:
     return token if isinstance(token, str) else ""
 
 
-def is_again(message: dict[str, Any]) -> bool:
-    """Return whether an introduction is that of a page which was let in before."""
-    return message.get("again") is True
-
-
 def id_of(message: dict[str, Any]) -> UUID:
     """Return the page's own id of a message. Raises Refused."""
     try:

@@ -135,7 +135,8 @@ def _dialog(
         "turns": [_turn(number, turn, section, role) for number, turn in enumerate(turns)],
         "ending": row.ending or None,
         "ended_by_me": row.ended_by == role,
-        "reported": bool(row.ending) and _has_reported(row, ticket),
+        "reported": bool(row.ending)
+        and PartnerReport.objects.filter(dialog=row.pk, reporter=ticket.worker_id).exists(),
         "ready": ticket.ready,
         **_moving(dialog, table, limits, now),
         "max_questions": limits.max_questions,
@@ -158,8 +159,10 @@ def _moving(
     """Return what every move changes, but for the turns."""
     turns, completed = dialog.state.turns, dialog.state.completed
     earned = rules.earned_cents(completed, limits)
+    is_on = dialog.row.state == DialogState.TALKING
     return {
-        "to_move": _to_move(dialog),
+        # Of nobody before both are there, and when it is over.
+        "to_move": str(dialog.state.to_move) if is_on else None,
         **_presence(dialog, table, now),
         "completed": completed,
         "earned_cents": earned,
@@ -187,16 +190,6 @@ def trial_state(table: DialogTable, seed_id: int, role: Role, now: datetime) -> 
     dialog = DialogSnapshot(row, seed_id, teacher if asks else student, said)
     shown = _dialog(dialog, student if asks else teacher, table, limits, now)
     return {"phase": str(TicketState.TALKING), "now": now.isoformat(), "dialog": shown}
-
-
-def _has_reported(row: Dialog, ticket: Ticket) -> bool:
-    return PartnerReport.objects.filter(dialog=row.pk, reporter=ticket.worker_id).exists()
-
-
-def _to_move(dialog: DialogSnapshot) -> str | None:
-    """Return whose move it is; None before both are there and when it is over."""
-    is_on = dialog.row.state == DialogState.TALKING
-    return str(dialog.state.to_move) if is_on else None
 
 
 def _presence(dialog: DialogSnapshot, table: DialogTable, now: datetime) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from operator import itemgetter
 
 from collector.protocols.stage_tables import DialogTable
 
@@ -194,17 +195,13 @@ def _check_reply(reply: Reply, tokens: Sequence[Token], limits: Limits) -> None:
         raise Refused("Mark the answer in the section, or choose “No answer”.")
     if reply.start is None or reply.end is None:
         return
-    first, behind = (bisect_left(tokens, at, key=_start) for at in (reply.start, reply.end))
+    first, behind = (bisect_left(tokens, at, key=itemgetter(0)) for at in (reply.start, reply.end))
     inside = tokens[first:behind]
     if not inside or inside[0][0] != reply.start or inside[-1][1] != reply.end:
         raise Refused("Mark whole words of the section.")
     n_words = sum(is_word for _, _, is_word in inside)
     if n_words > limits.max_span_tokens:
         raise Refused(f"The answer has {n_words} words; mark at most {limits.max_span_tokens}.")
-
-
-def _start(token: Token) -> int:
-    return token[0]
 
 
 def limits_of(table: DialogTable) -> Limits:

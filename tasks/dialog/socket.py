@@ -122,7 +122,7 @@ class DialogSocket:
     async def _introduce(self, message: Message) -> None:
         try:
             holder = socket_actions.holder_of(messages.token_of(message))
-            self._seat = await self._hub.enter(self, holder, again=messages.is_again(message))
+            self._seat = await self._hub.enter(self, holder, again=message.get("again") is True)
         except Refused as refused:
             self._refuse(str(refused))
             self._close(GONE)
