@@ -8,7 +8,10 @@ import random
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta
+from fractions import Fraction
+from html import unescape
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.simulator.forms import Form, follow, forms_of
 from tests.simulator.life import CUT, JOBS, WEBS, Life, Tab
@@ -55,7 +58,8 @@ class Acts:
         "reject": 3,
         "erase": 1,
         "host": 2,
-        "program": 2,
+        "program": 3,
+        "work_for_program": 3,
         "command": 1,
         # Jobs, time and mishaps.
         "jobs": 8,
@@ -154,14 +158,24 @@ class Acts:
         if tab is None or not self.life.type(tab):
             return "no page to write on"
         self._page_trouble()
-        body = {"version": tab.version, "draft": {"data": tab.data, "ui": {}}}
+        data, share = self._part(tab.data)
+        body = {"version": tab.version, "draft": {"data": data, "ui": {}}}
         reply = tab.person.post(tab.state, "draft", body)
         if reply.status_code == 200:
             tab.version = reply.json()["version"]
             in_time = tab.until and TIME.now() < tab.until
-            if in_time and not reply.json()["problems"]:
-                self.life.said.saved[tab.lease] = tab.cents
+            if in_time and (share < 1 or not reply.json()["problems"]):
+                self.life.said.saved[tab.lease] = int(share * tab.cents)
         return f"{tab.visitor.name} lease {tab.lease} {reply.status_code}"
+
+    def _part(self, data: Any) -> tuple[Any, Fraction]:
+        """Return all that was typed or the first of several answers, and which share that is."""
+        many = [name for name, value in data.items() if isinstance(value, list) and len(value) > 1]
+        if len(many) != 1 or self.rng.random() < 0.5:
+            return data, Fraction(1)
+        rows = data[many[0]]
+        part = self.rng.randrange(1, len(rows))
+        return {**data, many[0]: rows[:part]}, Fraction(part, len(rows))
 
     def hand_in(self) -> str:
         """Hand work in, mostly its receipt too; now and then twice."""
@@ -428,10 +442,33 @@ class Acts:
         return self._fill_in(self.life.host, pages, "/desk/")
 
     def program(self) -> str:
-        """Call an operation of the requester API that changes something, by the same account."""
+        """Call an operation of the requester API, by a program that knows nothing of Collector."""
         from tests.simulator.programs import call
 
+        self._page_trouble()
         return call(self.life)
+
+    def work_for_program(self) -> str:
+        """Do a HIT of that program, or take it and leave."""
+        from marketplace.models import HIT
+
+        open_hits = HIT.objects.filter(requester__name="Leo", n_open__gt=0).order_by("pk")
+        if not open_hits:
+            return "no HIT"
+        visitor = self.rng.choice(self.life.workers)
+        hit = self.rng.choice(list(open_hits))
+        self._page_trouble()
+        reply = visitor.send(f"/hits/{hit.hit_id}/accept/")
+        path = reply.request["PATH_INFO"]
+        if not path.startswith("/work/"):
+            return f"{visitor.name}: not accepted"
+        if self.rng.random() < 0.2:
+            return f"{visitor.name} leaves {path}"
+        frame = re.search(r'<iframe[^>]* src="([^"]+)"', reply.content.decode())
+        if frame is None:
+            return f"{visitor.name}: no frame"
+        forms, _ = forms_of(visitor.client, urlsplit(unescape(frame[1])).path, self.rng, NEVER)
+        return f"{visitor.name} {path} {[form.send().status_code for form in forms[:1]]}"
 
     def command(self) -> str:
         """Run a command of a requester's day."""

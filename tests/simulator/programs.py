@@ -3,6 +3,8 @@
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
+
 from tests.simulator import worlds
 from tests.simulator.machine import TIME
 
@@ -15,8 +17,9 @@ QUESTION = (
     "<QuestionContent><Text>Which?</Text></QuestionContent><AnswerSpecification><FreeTextAnswer/>"
     "</AnswerSpecification></Question></QuestionForm>"
 )
-# What changes the HITs of a collection behind its back is said by its pages; here these are left.
+# What is drawn for an operation: of everything that Leo's program can name, one.
 OPERATIONS = (
+    "CreateHIT",
     "CreateHIT",
     "ListHITs",
     "ListReviewableHITs",
@@ -29,6 +32,12 @@ OPERATIONS = (
     "DeleteHIT",
     "GetAccountBalance",
     "NotifyWorkers",
+    "CreateQualificationType",
+    "AssociateQualificationWithWorker",
+    "DisassociateQualificationFromWorker",
+    "ListQualificationRequests",
+    "CreateWorkerBlock",
+    "DeleteWorkerBlock",
 )
 COMMANDS = {
     "collect": [],
@@ -42,20 +51,42 @@ COMMANDS = {
 
 
 def call(life: "Life") -> str:
-    """Call one operation; a refusal is fine, a fault is not."""
+    """Call an operation for Leo, or for the collection's own account; a refusal is fine."""
     from botocore.exceptions import ClientError
-    from django.conf import settings
 
-    from marketplace.models import HIT, Assignment
+    from marketplace.models import HIT
+
+    name = life.rng.choice(OPERATIONS)
+    own = life.rng.random() < 0.15 and name in ("SendBonus", "ApproveAssignment", "ListHITs")
+    account = "Rita" if own else "Leo"
+    given = _given(life, name, account)
+    if given is None:
+        return f"{name}: nothing"
+    client = worlds.wire(settings.MTURK_KEYS_FILE if own else worlds.programs_keys())
+    try:
+        reply = client._make_api_call(name, given)
+    except ClientError as refused:
+        return f"{name}: {refused.response['Error']['Code']}"
+    there = HIT.objects.filter(requester__name=account, disposed_at=None)
+    if name == "ListHITs" and not reply["HITs"] and there.exists():
+        life.said.faults.append("ListHITs: nothing, while there are HITs")
+    return f"{name} by {account}"
+
+
+def _given(life: "Life", name: str, account: str) -> dict[str, Any] | None:
+    """Return what is drawn for an operation; None where there is nothing to name."""
+    from marketplace.models import HIT, Assignment, QualificationType
 
     rng = life.rng
-    name = rng.choice(OPERATIONS)
-    own = HIT.objects.filter(requester=life.requester).order_by("pk")
-    # Those that it has put up itself.
-    hits = list(own.filter(hit_type__title="By a program").values_list("hit_id", flat=True))
-    given: dict[str, Any] = {}
+    worker = rng.choice(life.workers).worker.worker_id
+    hits = HIT.objects.filter(requester__name=account).order_by("pk")
+    work = Assignment.objects.filter(hit__in=hits).select_related("worker").order_by("pk")
+    types = QualificationType.objects.filter(requester__name=account).order_by("pk")
+    many = {"HIT": list(hits), "Assignment": list(work), "Qualification": list(types)}
+    one = {kind: rng.choice(rows) for kind, rows in many.items() if rows}
     if name == "CreateHIT":
-        given = {
+        required = {"QualificationRequirements": [_required(one)]} if "Qualification" in one else {}
+        return {
             "Title": "By a program",
             "Description": "d",
             "Reward": rng.choice(("0.05", "0.50", "1.00")),
@@ -64,36 +95,45 @@ def call(life: "Life") -> str:
             "AutoApprovalDelayInSeconds": 7200,
             "LifetimeInSeconds": 3600,
             "Question": QUESTION,
+            **(required if rng.random() < 0.3 else {}),
         }
-    elif name in ("ApproveAssignment", "RejectAssignment", "SendBonus"):
-        work = list(Assignment.objects.filter(hit__hit_id__in=hits).order_by("pk"))
-        if not work:
-            return f"{name}: nothing"
-        one = rng.choice(work)
-        given = {"AssignmentId": one.assignment_id}
+    if name in ("ApproveAssignment", "RejectAssignment", "SendBonus"):
+        if "Assignment" not in one:
+            return None
+        given: dict[str, Any] = {"AssignmentId": one["Assignment"].assignment_id}
         if name == "RejectAssignment":
             given["RequesterFeedback"] = "Because."
         elif name == "SendBonus":
-            given |= {"WorkerId": one.worker.worker_id, "BonusAmount": "0.33", "Reason": "Good."}
-    elif name == "NotifyWorkers":
-        people = [visitor.worker.worker_id for visitor in life.workers[:2]]
-        given = {"Subject": "Hello", "MessageText": "There is work.", "WorkerIds": people}
-    elif name not in ("ListHITs", "ListReviewableHITs", "GetAccountBalance"):
-        if not hits:
-            return f"{name}: no HIT"
-        given = {"HITId": rng.choice(hits)}
-        if name == "UpdateExpirationForHIT":
-            given["ExpireAt"] = TIME.now() + timedelta(hours=rng.choice((-1, 1)))
-        elif name == "CreateAdditionalAssignmentsForHIT":
-            given["NumberOfAdditionalAssignments"] = 1
-    client = worlds.wire(settings.MTURK_KEYS_FILE)
-    try:
-        reply = client._make_api_call(name, given)
-    except ClientError as refused:
-        return f"{name}: {refused.response['Error']['Code']}"
-    if name == "ListHITs" and not reply["HITs"] and own.exists():
-        life.said.faults.append("ListHITs: nothing, while there are HITs")
-    return name
+            given |= {"WorkerId": one["Assignment"].worker.worker_id, "BonusAmount": "0.33"}
+            given |= {"Reason": f"Good, {rng.random()}.", "UniqueRequestToken": str(rng.random())}
+        return given
+    if name == "CreateQualificationType":
+        granted = rng.random() < 0.5
+        more = {"AutoGranted": True, "AutoGrantedValue": 1} if granted else {}
+        number = f"Test {rng.random()}"
+        return {"Name": number, "Description": "d", "QualificationTypeStatus": "Active", **more}
+    if name in ("AssociateQualificationWithWorker", "DisassociateQualificationFromWorker"):
+        if "Qualification" not in one:
+            return None
+        return {"QualificationTypeId": one["Qualification"].type_id, "WorkerId": worker}
+    if name in ("CreateWorkerBlock", "DeleteWorkerBlock"):
+        return {"WorkerId": worker, **({"Reason": "Spam."} if name[0] == "C" else {})}
+    if name == "NotifyWorkers":
+        return {"Subject": "Hello", "MessageText": "There is work.", "WorkerIds": [worker]}
+    if name in ("ListHITs", "ListReviewableHITs", "GetAccountBalance", "ListQualificationRequests"):
+        return {}
+    if "HIT" not in one:
+        return None
+    given = {"HITId": one["HIT"].hit_id}
+    if name == "UpdateExpirationForHIT":
+        given["ExpireAt"] = TIME.now() + timedelta(hours=rng.choice((-1, 1)))
+    elif name == "CreateAdditionalAssignmentsForHIT":
+        given["NumberOfAdditionalAssignments"] = 1
+    return given
+
+
+def _required(one: dict[str, Any]) -> dict[str, str]:
+    return {"QualificationTypeId": one["Qualification"].type_id, "Comparator": "Exists"}
 
 
 def run_command(life: "Life") -> str:

@@ -21,9 +21,9 @@ HOST_NAME, HOST_PASSWORD = "hanna", "long enough to sign in"
 OPENING_CENTS = 10**7
 
 
-def keys_file(home: Path) -> Path:
-    """Return where the account's keys are."""
-    return home / "requester.json"
+def programs_keys() -> Path:
+    """Return where the keys of Leo's account are, whose programs know nothing of Collector."""
+    return Path(settings.MTURK_KEYS_FILE).with_name("leo.json")
 
 
 def begin() -> None:
@@ -36,8 +36,9 @@ def begin() -> None:
     from tasks.dialog.tests.making import make_sections
     from tasks.tests.making import make_corpus
 
-    requester = open_requester("Rita", "rita@lab.example", OPENING_CENTS, TIME.now())
-    write_keys(keys_of(requester, ENDPOINT, TIME.now()), settings.MTURK_KEYS_FILE)
+    for name, file in (("Rita", settings.MTURK_KEYS_FILE), ("Leo", programs_keys())):
+        requester = open_requester(name, f"{name}@lab.example", OPENING_CENTS, TIME.now())
+        write_keys(keys_of(requester, ENDPOINT, TIME.now()), file)
     open_user(HOST_NAME, HOST_PASSWORD, None, TIME.now())
     for name in REQUESTERS:
         User.objects.create(username=name)
