@@ -31,7 +31,10 @@ class Worker(models.Model):
 
 
 class WorkerBlock(models.Model):
-    """That a worker is given no more work of one collection; what they hold they may finish."""
+    """That nothing of a worker's counts in one collection, and that they are given no more work.
+
+    What they hold they may finish.
+    """
 
     collection = models.ForeignKey("collector.Collection", models.CASCADE, related_name="blocks")
     worker = models.ForeignKey(Worker, models.CASCADE, related_name="blocks")

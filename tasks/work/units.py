@@ -12,7 +12,18 @@ from collector.models import Collection, Seed, Stage, StageState
 from collector.models.corpus import CorpusKind
 from collector.protocols.parameters import FOLDS, Parameters, StageTable
 from tasks.kinds.registry import kind_of
-from tasks.models import GrantState, LeaseState, Question, Skip, TicketState, Topic, Unit, UnitItem
+from tasks.models import (
+    GrantState,
+    LeaseState,
+    Question,
+    Skip,
+    TicketState,
+    Topic,
+    Unit,
+    UnitItem,
+    Worker,
+    WorkerBlock,
+)
 
 # Two writers' questions let each of them be examined on the other's.
 EXAMINATION_UNITS = 2
@@ -124,6 +135,12 @@ def _waiting(stage: Stage, table: StageTable, parameters: Parameters) -> QuerySe
     if nobody := [fold for fold in FOLDS if not table.redundancy.of(fold)]:
         questions = questions.exclude(seed__fold__in=nobody)
     return questions.select_related("seed").order_by("submission_id", "position", "id")
+
+
+def left_out(collection_id: int) -> QuerySet[Worker]:
+    """Return the people whose work does not count: they withdrew, or were excluded."""
+    blocked = Q(pk__in=WorkerBlock.objects.filter(collection=collection_id).values("worker"))
+    return Worker.objects.filter(Q(withdrawn_at__isnull=False) | blocked)
 
 
 def _bundle_seeds(stage: Stage, table: StageTable, fresh: QuerySet[Seed]) -> int:
