@@ -13,6 +13,7 @@ from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
 from tasks.models import Question, Worker, WorkerBlock
+from tasks.work import units
 
 
 def exclude_worker(
@@ -22,8 +23,8 @@ def exclude_worker(
 
     Their questions are dropped, and the others' are decided by the votes that are left, also
     where a hand had kept one with their answer. They are given no more work of the collection; what
-    they hold they may finish. Nobody's pay changes. Raises ActionError without
-    a reason or where it is done already, and ProtocolError.
+    they hold they may finish. The jobs drop the places that ask about their questions. Nobody's pay
+    changes. Raises ActionError without a reason or where it is done already, and ProtocolError.
     """
     why = _checked(why)
     with transaction.atomic():
@@ -52,6 +53,7 @@ def include_again(exclusion: Exclusion, why: str, by: str, now: datetime) -> Non
         WorkerBlock.objects.filter(
             collection=exclusion.collection_id, worker=exclusion.worker_id
         ).delete()
+        units.open_again(exclusion.collection, exclusion.worker)
         _decide(exclusion.collection, exclusion.worker_id, now)
 
 

@@ -130,6 +130,7 @@ def _steps(
         "leases expired": lambda: leases.expire_overdue(now),
         "unfinished work paid": lambda: pay_unfinished(collection, now),
         "money let go": lambda: lease_reserves.release_ended(collection),
+        "units dropped": lambda: units.drop_left_out(collection, parameters),
         "units made": lambda: sum(units.bundle(stage, parameters) for stage in open_stages),
         "decisions told": lambda: marketplace.one_by_one(
             qualifications.stages_to_tell_of(stages), qualifications.tell_marketplace

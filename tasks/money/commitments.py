@@ -22,9 +22,11 @@ from tasks.models import (
     Unit,
     UnitItem,
 )
-from tasks.work.units import was_read
+from tasks.work.units import left_out, was_read
 
 OUT = (PostingState.PUBLISHING, PostingState.LIVE)
+# A closed unit's places are those that were handed in.
+MADE = Case(When(closed=True, then="submitted"), default="redundancy", output_field=IntegerField())
 
 
 @dataclass
@@ -101,11 +103,7 @@ def _count_imported(found: dict[int, StageCommitments]) -> None:
 
 def _count_places(collection: Collection, found: dict[int, StageCommitments]) -> None:
     units = Unit.objects.filter(stage__collection=collection).order_by().values_list("stage_id")
-    # A closed unit's places are those that were handed in.
-    made = Case(When(closed=True, then="submitted"), default="redundancy")
-    for stage, places, submitted in units.annotate(
-        places=Sum(made, output_field=IntegerField()), submitted=Sum("submitted")
-    ):
+    for stage, places, submitted in units.annotate(places=Sum(MADE), submitted=Sum("submitted")):
         found[stage].made, found[stage].submitted = places, submitted
         found[stage].left = places - submitted
     postings = Posting.objects.filter(stage__collection=collection, worker__isnull=True)
@@ -120,6 +118,15 @@ def _count_places(collection: Collection, found: dict[int, StageCommitments]) ->
     ).order_by()
     for stage, held in stays.values_list("unit__stage_id").annotate(held=Sum("reserved_cents")):
         found[stage].held += held
+    # Where all questions are left out, others are asked in their place.
+    out, items = left_out(collection.pk), UnitItem.objects.filter(unit=OuterRef("pk"))
+    useless = units.filter(
+        Exists(items.filter(question__worker__in=out)),
+        ~Exists(items.exclude(question__worker__in=out)),
+    )
+    for stage, places, submitted in useless.annotate(places=Sum(MADE), submitted=Sum("submitted")):
+        found[stage].made -= places
+        found[stage].submitted -= submitted
 
 
 def _count_money(collection: Collection, found: dict[int, StageCommitments]) -> None:

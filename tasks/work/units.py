@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Max, Q, QuerySet, Sum
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet, Sum
 
 from collector.models import Collection, Seed, Stage, StageState
 from collector.models.corpus import CorpusKind
@@ -24,6 +24,7 @@ from tasks.models import (
     Worker,
     WorkerBlock,
 )
+from tasks.models.people import ARCHIVE
 
 # Two writers' questions let each of them be examined on the other's.
 EXAMINATION_UNITS = 2
@@ -119,7 +120,7 @@ def was_read(collection: Collection) -> bool:
 def _waiting(stage: Stage, table: StageTable, parameters: Parameters) -> QuerySet[Any]:
     """Return the stage's seeds or questions that are in none of its units, in their order.
 
-    What is of a fold that nobody does waits for nothing.
+    What is of a fold that nobody does, or by somebody whose work does not count, waits for nothing.
     """
     of_stage = UnitItem.objects.filter(unit__stage=stage)
     if table.items_from == "seeds":
@@ -127,6 +128,7 @@ def _waiting(stage: Stage, table: StageTable, parameters: Parameters) -> QuerySe
     questions = Question.objects.filter(
         stage__collection=stage.collection_id, stage__name=table.items_from
     ).exclude(pk__in=of_stage.values("question_id"))
+    questions = questions.exclude(worker__in=left_out(stage.collection_id))
     if parameters.stages()[table.items_from].qualifies:
         questions = questions.filter(
             worker__grants__qualification__stage=F("stage"),
@@ -141,6 +143,47 @@ def left_out(collection_id: int) -> QuerySet[Worker]:
     """Return the people whose work does not count: they withdrew, or were excluded."""
     blocked = Q(pk__in=WorkerBlock.objects.filter(collection=collection_id).values("worker"))
     return Worker.objects.filter(Q(withdrawn_at__isnull=False) | blocked)
+
+
+def drop_left_out(collection: Collection, parameters: Parameters) -> int:
+    """Return how many units were dropped because their questions do not count any more.
+
+    A unit that nobody has begun is deleted: its other questions wait for a new one. One that was
+    begun is closed where none of its questions counts; who is at it may finish and is paid.
+    """
+    asked = Question.objects.filter(worker=OuterRef("pk"), stage__collection=collection)
+    writers = left_out(collection.pk).filter(Exists(asked))
+    out = list(writers.values_list("pk", flat=True))
+    if not out:
+        return 0
+    items = UnitItem.objects.filter(unit=OuterRef("pk"))
+    useless = ~Exists(items.exclude(question__worker__in=out))
+    # A sample is drawn once: what is left of it is asked as it was.
+    drawn = [name for name, table in parameters.stages().items() if table.sample_questions]
+    unbegun = Q(taken=0, leases=None) & (useless | ~Q(stage__name__in=drawn))
+    with_place = Unit.objects.filter(
+        Exists(items.filter(question__worker__in=out)),
+        stage__collection=collection,
+        closed=False,
+        taken__lt=F("redundancy"),
+    )
+    found = list(with_place.filter(useless | unbegun).values_list("pk", flat=True))
+    if found:
+        with transaction.atomic():
+            units = Unit.objects.filter(pk__in=found)
+            # Nobody takes them meanwhile.
+            list(units.select_for_update())
+            units.filter(unbegun).delete()
+            units.filter(useless).update(closed=True)
+    return len(found)
+
+
+def open_again(collection: Collection, worker: Worker) -> None:
+    """Open the units that were closed because nothing of the worker's counted."""
+    of_worker = UnitItem.objects.filter(question__worker=worker).values("unit")
+    closed = Unit.objects.filter(stage__collection=collection, closed=True, pk__in=of_worker)
+    # What was read from results of a marketplace never had a place.
+    closed.exclude(leases__session__provider=ARCHIVE).update(closed=False)
 
 
 def _bundle_seeds(stage: Stage, table: StageTable, fresh: QuerySet[Seed]) -> int:
@@ -183,7 +226,7 @@ def _bundle_questions(
 
 def _make_examination(stage: Stage, table: StageTable, waiting: Iterable[Question]) -> int:
     """Make at most two units, each of one writer's questions."""
-    made, room = 0, EXAMINATION_UNITS - stage.units.count()
+    made, room = 0, EXAMINATION_UNITS - stage.units.filter(closed=False).count()
     if room <= 0:
         return 0
     for _, questions in groupby(waiting, key=lambda question: question.worker_id):

@@ -12,6 +12,7 @@ from collector.models import Collection, Stage
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import LabelTable
 from tasks.models import Grant, Posting, PostingState, Unit
+from tasks.money.commitments import MADE
 from tasks.money.estimates import StageEstimate
 
 
@@ -86,7 +87,7 @@ def places_by_stage(collections: Iterable[Collection]) -> dict[tuple[int, str], 
         Unit.objects.filter(stage__collection__in=collections)
         .order_by()
         .values("stage__collection_id", "stage__name")
-        .annotate(submitted=Sum("submitted"), places=Sum("redundancy"))
+        .annotate(places=Sum(MADE), submitted=Sum("submitted"))
     )
     return {
         (row["stage__collection_id"], row["stage__name"]): (row["submitted"], row["places"])
@@ -100,7 +101,7 @@ def _places(collection: Collection) -> dict[int, dict[str, Any]]:
         .order_by()
         .values("stage_id")
         .annotate(
-            places=Sum("redundancy"),
+            places=Sum(MADE),
             taken=Sum("taken"),
             submitted=Sum("submitted"),
         )
