@@ -23,7 +23,7 @@ from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import maintain
 from tasks.management.commands.simulate import Command
 from tasks.models import Grant, GrantState
-from tasks.people import eligibility, trusted
+from tasks.people import trusted
 from tasks.people.audience import audience_of
 from tasks.people.hits_up import groups_needed
 from tasks.simulation.crowd import Result
@@ -37,7 +37,6 @@ pytestmark = pytest.mark.django_db(databases=["default", "marketplace"])
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Any]:
     settings.PASSWORDLESS_SIGN_IN = True
-    eligibility._looked_at.clear()
     with whole_world(monkeypatch, settings) as found:
         yield found
 

@@ -29,8 +29,9 @@ class Collection(models.Model):
     paid; together they never exceed `budget_cents` nor `maximum_cents`: what it was said to cost at
     most, for the seeds and parameters that `maximum_for` names; None before it was published.
     `maintained_until` is until when one job has the collection to itself, `look_at` when the jobs
-    look at it next (see tasks.lifecycle.due_work), `archived_at` since when it is out of the lists,
-    `form_key` which form made it, so that sent again it makes no other.
+    look at it next (see tasks.lifecycle.due_work), `looked_at_for` a digest of the work and people
+    for which it is known who may take what (see tasks.people.eligibility), `archived_at` since when
+    it is out of the lists, `form_key` which form made it, so that sent again it makes no other.
     """
 
     slug = NameField("short name", unique=True, max_length=80)
@@ -56,6 +57,7 @@ class Collection(models.Model):
     archived_at = models.DateTimeField(null=True, blank=True)
     maintained_until = models.DateTimeField(null=True, blank=True)
     look_at = models.DateTimeField(null=True, blank=True, db_index=True)
+    looked_at_for = models.CharField(max_length=64, blank=True)
     form_key = models.CharField(max_length=64, blank=True)
 
     class Meta:

@@ -7,8 +7,10 @@ qualification that whoever the stage has nothing for holds, and that its HITs ar
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
 
+from django.db import transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
 
 from collector.models import Collection, CollectionState, Stage, StageState
@@ -35,8 +37,6 @@ from tasks.people import qualifications
 from tasks.work.independence import has_suitable
 
 log = logging.getLogger(__name__)
-# How the stages of each collection stood when this process last looked at everybody.
-_looked_at: dict[int, object] = {}
 DONE = PreparedQuery(
     lambda stage, worker: (
         Lease.objects.filter(worker=worker, unit__stage=stage, state=LeaseState.SUBMITTED)
@@ -67,25 +67,51 @@ def has_work(worker: Worker, stage: Stage) -> bool:
 def update_eligibility(collection: Collection, stages: Sequence[Stage]) -> int:
     """Look for whom the open `stages` have work; returns for how many that has changed.
 
-    Everybody who was ever here, or was let in, is looked at when something has changed in the
-    stages.
+    Everybody who was ever here, was let in, or is shut out is looked at when something has changed
+    of what that depends on. The collection's row says for which state of it they were looked at, so
+    that all processes know alike.
     """
-    counters = _change_counters(stages)
-    blocks = collection.blocks.aggregate(Count("pk"), Max("pk"))
-    if not stages or _looked_at.get(collection.pk) == (counters, blocks):
+    if not stages:
+        return 0
+    row = Collection.objects.filter(pk=collection.pk)
+    known = row.annotate(
+        n_blocks=Count("blocks", distinct=True),
+        newest_block=Max("blocks"),
+        consent_text=Max("texts", filter=Q(texts__name="consent")),
+    )
+    names = ("looked_at_for", "n_blocks", "newest_block", "consent_text")
+    looked_at_for, *blocks, text = known.values_list(*names).get()
+    places = _places(stages)
+    told = repr((places, blocks, text, *_changes(collection, stages, text)))
+    state = sha256(told.encode()).hexdigest()
+    if looked_at_for == state:
         return 0
     came = Session.objects.filter(posting__stage__collection=collection).values("worker")
     let_in = qualifications.trusted_grants(collection).values("worker")
-    people = Worker.objects.filter(Q(pk__in=came) | Q(pk__in=let_in))
+    shut_out = Eligibility.objects.filter(stage__in=stages, is_closed=True).values("worker")
+    people = Worker.objects.filter(Q(pk__in=came) | Q(pk__in=let_in) | Q(pk__in=shut_out))
     workers = people.filter(identity__isnull=False)
-    with_places = [stage for stage in stages if counters[stage.pk][0]]
-    changed = record_eligibility(list(workers), with_places)
-    _looked_at[collection.pk] = (counters, blocks)
+    with_places = [stage for stage in stages if places[stage.pk][0]]
+    changed = _record(list(workers), with_places)
+    # Somebody else who looked meanwhile may have written what they saw before: look again then.
+    if not row.filter(looked_at_for=looked_at_for).update(looked_at_for=state):
+        row.update(looked_at_for="")
     return changed
 
 
 def record_eligibility(workers: Sequence[Worker], stages: Sequence[Stage]) -> int:
-    """Note for whom of the workers each of the stages has work; returns how much that changed."""
+    """Note for whom of the workers each of the stages has work; returns how much that changed.
+
+    What was changed is looked at once more in the next round: the work may have come meanwhile.
+    """
+    with transaction.atomic():
+        changed = _record(workers, stages)
+        if changed:
+            Collection.objects.filter(pk=stages[0].collection_id).update(looked_at_for="")
+    return changed
+
+
+def _record(workers: Sequence[Worker], stages: Sequence[Stage]) -> int:
     if not workers or not stages:
         return 0
     collection = stages[0].collection
@@ -183,22 +209,32 @@ def _tell_one(row: Eligibility) -> int:
     return Eligibility.objects.filter(pk=row.pk).update(told_closed=row.is_closed)
 
 
-def _change_counters(stages: Sequence[Stage]) -> dict[int, tuple[object, ...]]:
-    """Return numbers that change when there may be work for other people, by stage.
+def _places(stages: Sequence[Stage]) -> dict[int, tuple[int, ...]]:
+    """Return by stage how many units have a free place, and the sum of their ids."""
+    units = Unit.objects.filter(stage__in=stages, closed=False, taken__lt=F("redundancy"))
+    counted = units.order_by().values_list("stage").annotate(free=Count("pk"), which=Sum("pk"))
+    return {stage.pk: (0, 0) for stage in stages} | {stage: (n, ids) for stage, n, ids in counted}
 
-    The first of them tells whether the stage has a place for anybody.
-    """
-    units = Unit.objects.filter(stage__in=stages, closed=False).order_by().values_list("stage")
-    counted = units.annotate(
-        free=Count("pk", filter=Q(taken__lt=F("redundancy"))),
-        units=Count("pk"),
-        taken=Sum("taken"),
-        submitted=Sum("submitted"),
+
+def _changes(
+    collection: Collection, stages: Sequence[Stage], consent_text: int
+) -> Iterator[dict[str, object]]:
+    """Yield numbers that change with whatever else decides for whom there is work."""
+    # A lease never comes back to a state that it had.
+    yield Lease.objects.filter(unit__stage__in=stages).aggregate(
+        newest=Max("pk"),
+        live=Count("pk", filter=Q(state=LeaseState.LIVE)),
+        submitted=Count("pk", filter=Q(state=LeaseState.SUBMITTED)),
+        paid=Count("pk", filter=Q(paid=True)),
     )
-    found: dict[int, tuple[object, ...]] = {stage.pk: (0,) for stage in stages}
-    found |= {stage: tuple(numbers) for stage, *numbers in counted}
+    yield Consent.objects.filter(text=consent_text).aggregate(
+        declined=Count("pk", filter=Q(agreed=False)), last=Max("at")
+    )
+    granted = Q(state=GrantState.GRANTED)
+    yield Grant.objects.filter(qualification__stage__collection=collection).aggregate(
+        n=Count("pk"), granted=Count("pk", filter=granted), last=Max("decided_at")
+    )
     if any(kind_of(stage).pairs_workers for stage in stages):
-        topics = Topic.objects.filter(stage__in=stages).order_by().values_list("stage")
-        for stage, wanted, taken in topics.annotate(Sum("wanted"), Sum("taken")):
-            found[stage] = (*found[stage], wanted, taken)
-    return found
+        yield Topic.objects.filter(stage__in=stages).aggregate(
+            which=Sum("pk", filter=Q(taken__lt=F("wanted"))), taken=Sum("taken")
+        )

@@ -1,5 +1,6 @@
 """What a worker cannot take is known before they are offered it, and told to the marketplace."""
 
+from datetime import timedelta
 from urllib.parse import unquote
 
 import pytest
@@ -11,8 +12,8 @@ from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
 from tasks.kinds import registry
 from tasks.lifecycle import due_work
-from tasks.models import Consent, Eligibility, Lease, LeaseState, Worker, WorkerBlock
-from tasks.people import eligibility, qualifications
+from tasks.models import Consent, Eligibility, Grant, Lease, LeaseState, Worker, WorkerBlock
+from tasks.people import eligibility, qualifications, trusted
 from tasks.posting import hits
 from tasks.tests.making import (
     NOW,
@@ -35,7 +36,6 @@ pytestmark = pytest.mark.django_db
 def told(monkeypatch):
     """Return who holds which qualification at a marketplace that takes everything."""
     held = {}
-    eligibility._looked_at.clear()
     monkeypatch.setattr(marketplace, "create_qualification", name_qualification)
     monkeypatch.setattr(
         marketplace, "grant", lambda known, person, **how: held.update({(known, person): how})
@@ -67,7 +67,6 @@ def test_what_is_done_once_is_closed_to_whoever_has_done_it(collection, told):
     look(collection)
     assert closed_to(told, stage) == set(), "who returns it may take it again at once"
     assert leases.submit(lease, NOW)
-    eligibility._looked_at.clear()
     look(collection)
     assert closed_to(told, stage) == {"AADA"}
 
@@ -89,8 +88,102 @@ def test_a_look_in_which_nothing_has_changed_costs_nothing(
 ):
     holding(stage_of(collection, "question"), make_worker("AADA"))
     look(collection)
-    with django_assert_max_num_queries(3):
+    with django_assert_max_num_queries(6):
         assert eligibility.update_eligibility(collection, list(collection.stages.all())) == 0
+
+
+def test_a_place_that_came_back_after_a_visit_in_vain_is_offered_again(collection, told):
+    stage = stage_of(collection, "question")
+    stage.units.exclude(pk=stage.units.first().pk).update(closed=True)
+    stage.units.update(redundancy=1)
+    make_session(ada := make_worker("AADA"), make_posting(stage))
+    look(collection)
+    lease = holding(stage, make_worker("AGRACE"))
+    eligibility.close_for_now(ada, stage)
+    assert closed_to(told, stage) == {"AADA"}
+    leases.end(lease, LeaseState.RETURNED, NOW)
+    look(collection)
+    assert closed_to(told, stage) == set()
+
+
+def test_what_another_process_closed_in_vain_is_looked_at_by_whoever_comes_next(collection, told):
+    """The page saw no place before one came back, and says so after a round has looked."""
+    stage, ada = stage_of(collection, "question"), make_worker("AADA")
+    make_session(ada, make_posting(stage))
+    look(collection)
+    with_places = stage.units.filter(closed=False)
+    pks = list(with_places.values_list("pk", flat=True))
+    with_places.update(closed=True)
+    eligibility.close_for_now(ada, stage)
+    stage.units.filter(pk__in=pks).update(closed=False)
+    assert closed_to(told, stage) == {"AADA"}
+    look(collection)
+    assert closed_to(told, stage) == set()
+
+
+def test_a_round_that_began_before_another_one_looked_has_all_looked_at_again(
+    collection, told, monkeypatch
+):
+    stage, ada = stage_of(collection, "question"), make_worker("AADA")
+    make_session(ada, make_posting(stage))
+    record = eligibility._record
+
+    def slow(workers, stages):
+        monkeypatch.setattr(eligibility, "_record", record)
+        # What it saw before others looked.
+        changed = record(workers, stages)
+        look(collection)
+        Eligibility.objects.update_or_create(stage=stage, worker=ada)
+        return changed
+
+    monkeypatch.setattr(eligibility, "_record", slow)
+    eligibility.update_eligibility(collection, list(collection.stages.all()))
+    assert Eligibility.objects.filter(stage=stage, worker=ada, is_closed=True).exists()
+    look(collection)
+    assert closed_to(told, stage) == set()
+
+
+def test_who_declined_is_offered_work_again_under_a_new_consent_text(collection, told):
+    stage, ada = stage_of(collection, "question"), make_worker("AADA")
+    make_session(ada, make_posting(stage))
+    consent(ada, collection)
+    Consent.objects.update(agreed=False)
+    look(collection)
+    assert closed_to(told, stage) == {"AADA"}
+    collection.texts.create(
+        name="consent", version=2, markdown="What you make is published.", created_at=NOW
+    )
+    look(collection)
+    assert closed_to(told, stage) == set()
+
+
+def test_who_agrees_while_somebody_else_declines_is_offered_work(collection, told):
+    stage = stage_of(collection, "question")
+    for person in ("AADA", "AGRACE"):
+        make_session(worker := make_worker(person), make_posting(stage))
+        consent(worker, collection)
+    ada = Consent.objects.filter(worker__identity__person="AADA")
+    grace = Consent.objects.exclude(pk__in=ada)
+    ada.update(agreed=False)
+    look(collection)
+    assert closed_to(told, stage) == {"AADA"}
+    ada.update(agreed=True, at=NOW + timedelta(minutes=1))
+    grace.update(agreed=False, at=NOW + timedelta(minutes=1))
+    look(collection)
+    assert closed_to(told, stage) == {"AGRACE"}
+
+
+def test_who_was_let_in_and_is_declined_after_all_may_take_the_test(collection, told):
+    test = stage_of(collection, "question_qualification")
+    trusted.let_in(collection, [test], ["AADA"], "rita", NOW)
+    # They are known by their work elsewhere, and were never here.
+    Grant.objects.update(submitted_at=NOW)
+    look(collection)
+    assert closed_to(told, test) == {"AADA"}
+    later = NOW + timedelta(minutes=1)
+    qualifications.decide(Grant.objects.get(), granted=False, note="", by="rita", now=later)
+    look(collection)
+    assert closed_to(told, test) == set()
 
 
 def test_a_look_at_more_people_writes_no_more_statements(collection, told, monkeypatch):
