@@ -66,6 +66,16 @@ def owe_reward(
     _spend(payment, held, now)
 
 
+def settle_with_other(submission: Submission, now: datetime) -> None:
+    """Write that work is paid by what its worker handed in of the same unit with another lease.
+
+    Expects the transaction of the submission. No receipt comes for it: the other's is sent.
+    """
+    lease, submission.state = submission.lease, ReceiptState.APPROVED
+    change_state(submission, [ReceiptState.HELD], ReceiptState.APPROVED, confirmed_at=now)
+    budget.release(lease.unit.stage.collection_id, lease.reserved_cents)
+
+
 def owe_empty_submission(work: EmptySubmission, by: str, now: datetime) -> None:
     """Write that an assignment handed in without work is paid, and who says so.
 

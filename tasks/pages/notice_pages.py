@@ -8,10 +8,11 @@ from django.urls import reverse
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
-from tasks.models import PostingState, Session, Submission
+from tasks.models import PostingState, ReceiptState, Session, Submission
 from tasks.pages.page_state import preferences_asked_for
 from tasks.pages.wording import price
 from tasks.people.qualifications import roles_required
+from tasks.work.submissions import other_of
 
 RETURN = "Return the HIT with the button above; it costs you nothing."
 
@@ -60,13 +61,20 @@ def receipt_form(session: Session, receipt: str, label: str = "Continue") -> dic
     }
 
 
-def work_form(session: Session, receipt: str, label: str = "Continue") -> dict[str, object]:
-    """Return the form that hands finished work in; it says where the worker can read it again."""
-    form = receipt_form(session, receipt, label)
-    where = f"{settings.COLLECTOR_URL}{reverse('hit_sent', args=[receipt])}"
-    return form | {
-        "fields": {"assignmentId": session.session_id, "receipt": receipt, "work": where}
-    }
+def work_form(
+    session: Session, submission: Submission, label: str = "Continue"
+) -> dict[str, object]:
+    """Return the form that hands finished work in; it says where the worker can read it again.
+
+    What is paid by the worker's other work on the same unit is handed in with that one's HIT.
+    """
+    if submission.state == ReceiptState.APPROVED and not submission.payments.exists():
+        submission = other_of(submission.lease) or submission
+        session = submission.session
+    form = receipt_form(session, submission.receipt, label)
+    where = f"{settings.COLLECTOR_URL}{reverse('hit_sent', args=[submission.receipt])}"
+    fields = {"assignmentId": session.session_id, "receipt": submission.receipt, "work": where}
+    return form | {"fields": fields}
 
 
 def handed_in(request: HttpRequest, session: Session, submission: Submission) -> HttpResponse:
@@ -83,7 +91,7 @@ def handed_in(request: HttpRequest, session: Session, submission: Submission) ->
         request,
         "Your work is saved",
         "We have everything you wrote. If the marketplace did not notice, send the receipt again.",
-        form=work_form(session, submission.receipt, "Send the receipt again"),
+        form=work_form(session, submission, "Send the receipt again"),
     )
 
 

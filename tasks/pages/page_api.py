@@ -133,7 +133,7 @@ def submit(request: HttpRequest, lease: Lease) -> HttpResponse:
         except LeaseEnded:
             return JsonResponse({"message": OVER}, status=410)
         submissions.keep_reader(lease, found.hints)
-    return JsonResponse({"form": work_form(lease.session, done.receipt)})
+    return JsonResponse({"form": work_form(lease.session, done)})
 
 
 @for_lease

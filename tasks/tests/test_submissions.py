@@ -14,6 +14,7 @@ from tasks.models import (
     PostingState,
     Question,
 )
+from tasks.pages.notice_pages import work_form
 from tasks.tests.making import (
     NOW,
     make_collection,
@@ -151,3 +152,38 @@ def test_a_hundred_kilobytes_in_a_field_are_refused_and_markup_is_text(lease):
     found = submissions.examine(lease, data, items)
     assert found.problems == []
     assert "<script>" in found.data["questions"][0]["text"]
+
+
+def handed_in_again(lease, late):
+    """Return what the worker has handed in of the same unit after their time ran out."""
+    stage, posting = lease.unit.stage, make_posting(lease.unit.stage)
+    again = leases.claim(make_session(lease.worker, posting), stage, late)
+    assert again.unit_id == lease.unit_id
+    return submissions.hand_in(again, questions_for(again), late, synthetic=False)
+
+
+def test_late_work_whose_worker_handed_the_unit_in_again_is_kept_and_paid_once(lease):
+    late = NOW + timedelta(hours=9)
+    type(lease).objects.filter(pk=lease.pk).update(draft={"data": {}})
+    leases.expire_overdue(late)
+    paid = handed_in_again(lease, late)
+    collection = lease.unit.stage.collection
+    for _ in range(2):
+        done = submissions.hand_in(lease, questions_for(lease), late, synthetic=False)
+        assert (done.lease_id, done.counts, done.raw) == (lease.pk, False, questions_for(lease))
+    assert Payment.objects.get().submission == paid
+    lease.unit.refresh_from_db()
+    assert (lease.unit.taken, lease.unit.submitted) == (1, 1)
+    collection.refresh_from_db()
+    assert (collection.reserved_cents, collection.spent_cents) == (400, 400)
+    assert Posting.objects.get(pk=lease.session.posting_id).state == PostingState.LIVE
+
+
+def test_who_sends_the_old_page_of_a_unit_hands_in_with_the_hit_that_pays_for_it(lease):
+    late = NOW + timedelta(hours=9)
+    type(lease).objects.filter(pk=lease.pk).update(draft={"data": {}})
+    leases.expire_overdue(late)
+    paid = handed_in_again(lease, late)
+    done = submissions.hand_in(lease, questions_for(lease), late, synthetic=False)
+    fields = work_form(lease.session, done)["fields"]
+    assert (fields["assignmentId"], fields["receipt"]) == (paid.session.session_id, paid.receipt)

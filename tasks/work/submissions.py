@@ -89,8 +89,9 @@ def _read(hints: Sequence[Problem]) -> list[int]:
 def hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Submission:
     """Return the lease's one submission, made now or before, of already examined `data`.
 
-    Late work counts while its slot is free; otherwise it is kept and paid but not counted. Raises
-    LeaseEnded once the time for it is over, and what was saved has been paid.
+    Late work counts while its slot is free; otherwise it is kept and paid but not counted. Where
+    its worker has handed in the same unit again meanwhile, that pays for it. Raises LeaseEnded once
+    the time for it is over, and what was saved has been paid.
     """
     try:
         return _hand_in(lease, data, now, synthetic=synthetic)
@@ -100,6 +101,7 @@ def hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Subm
 
 
 def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Submission:
+    other = None
     with transaction.atomic():
         counts = leases.submit(lease, now)
         if not counts:
@@ -110,7 +112,8 @@ def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Sub
             if lease.compensated:
                 # What was saved of it is paid: it is not paid a second time.
                 raise LeaseEnded
-            counts = _submit_late(lease, now)
+            other = other_of(lease)
+            counts = _submit_late(lease, other, now)
         stage = lease.unit.stage
         parameters = parameters_of(stage.collection)
         worked = (now - (lease.draft_saved_at or lease.taken_at)).total_seconds()
@@ -131,8 +134,17 @@ def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Sub
                 qualifications.record_attempt(submission)
         # Only now: equal questions are numbered by whose came first.
         insert_all(LeaseEvent, {"lease_id": lease.pk}, [{"kind": LeaseEventKind.HANDED_IN}])
-        payments.owe_reward(submission, lease.session.posting, parameters, now)
+        if other is None:
+            payments.owe_reward(submission, lease.session.posting, parameters, now)
+        else:
+            payments.settle_with_other(submission, now)
     return submission
+
+
+def other_of(lease: Lease) -> Submission | None:
+    """Return what the worker has handed in of the same unit with another lease, if anything."""
+    others = Submission.objects.filter(lease__unit=lease.unit_id, lease__worker=lease.worker_id)
+    return others.exclude(lease=lease).order_by("-counts", "id").first()
 
 
 def locked(lease_id: int) -> Lease:
@@ -144,9 +156,9 @@ def locked(lease_id: int) -> Lease:
     )
 
 
-def _submit_late(lease: Lease, now: datetime) -> bool:
+def _submit_late(lease: Lease, other: Submission | None, now: datetime) -> bool:
     """End a lease that is not as it was read; returns whether its work counts."""
-    counts = lease.state == LeaseState.LIVE or _take_late_slot(lease)
+    counts = lease.state == LeaseState.LIVE or _take_late_slot(lease, other)
     ended = {"state": LeaseState.SUBMITTED, "closed_at": now} if counts else {}
     if counts or lease.reserved_cents:
         # What was held for it goes to its submission.
@@ -154,12 +166,15 @@ def _submit_late(lease: Lease, now: datetime) -> bool:
     return counts
 
 
-def _take_late_slot(lease: Lease) -> bool:
+def _take_late_slot(lease: Lease, other: Submission | None) -> bool:
     """Take a slot for work that comes after its lease ended; returns False when none is free.
 
-    Where the worker holds the unit again, in another tab, that lease gives its slot. Independence
-    is asked anew: the worker may have been shown more since.
+    Where the worker holds the unit again, in another tab, that lease gives its slot; where they
+    have handed it in again, that work counts. Independence is asked anew: the worker may have been
+    shown more since.
     """
+    if other is not None and other.counts:
+        return False
     again = Lease.objects.filter(
         unit_id=lease.unit_id, worker_id=lease.worker_id, state=LeaseState.LIVE
     ).update(state=LeaseState.RETURNED)
