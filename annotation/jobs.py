@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.baselines import training_jobs
+from annotation.decisions.replacements import replace_left_out
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import BaselineRun, CrossValidation, Rehearsal, ReleaseOrder
 from annotation.readers.human_performance import sample_questions
@@ -43,12 +44,13 @@ def look_after_collection(collection_id: int) -> None:
 
 
 def decide(collection: Collection) -> int:
-    """Decide what has enough votes, and sample for the second reading what is decided.
+    """Decide what has enough votes, ask for those that were left out, and sample what is decided.
 
     Returns how much that was.
     """
     decided = decide_collection(collection, timezone.now())
     if collection.state == CollectionState.COLLECTING:
+        decided += replace_left_out(collection)
         decided += sample_questions(collection)
     return decided
 

@@ -188,6 +188,7 @@ class ReceiptState(models.TextChoices):
 class Submission(models.Model):
     """One per lease; `counts` is false for late work whose slot was already given away.
 
+    `replaced`: it was left out of the dataset, and another place was opened for it.
     `refusal` is what the marketplace said when it would not approve it.
     """
 
@@ -196,6 +197,7 @@ class Submission(models.Model):
     receipt = models.CharField(max_length=64, unique=True)
     state = models.CharField(max_length=20, choices=ReceiptState.choices, default=ReceiptState.HELD)
     counts = models.BooleanField(default=True)
+    replaced = models.BooleanField(default=False, db_default=False)
     synthetic = models.BooleanField(default=False)
     received_at = models.DateTimeField()
     confirmed_at = models.DateTimeField(null=True, blank=True)

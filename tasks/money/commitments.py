@@ -17,6 +17,7 @@ from tasks.models import (
     Posting,
     PostingState,
     Question,
+    Submission,
     Ticket,
     Topic,
     Unit,
@@ -106,6 +107,11 @@ def _count_places(collection: Collection, found: dict[int, StageCommitments]) ->
     for stage, places, submitted in units.annotate(places=Sum(MADE), submitted=Sum("submitted")):
         found[stage].made, found[stage].submitted = places, submitted
         found[stage].left = places - submitted
+    # What was left out of the dataset is made once more.
+    gone = Submission.objects.filter(lease__unit__stage__collection=collection, replaced=True)
+    for stage, number in gone.order_by().values_list("lease__unit__stage").annotate(n=Count("pk")):
+        found[stage].made -= number
+        found[stage].submitted -= number
     postings = Posting.objects.filter(stage__collection=collection, worker__isnull=True)
     for stage, number, held in (
         postings.order_by()

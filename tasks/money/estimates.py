@@ -225,7 +225,7 @@ def say_maximum(collection: Collection, now: datetime) -> int:
                     key="maximum_cents",
                     old=row.maximum_cents,
                     new=new,
-                    by="new seeds or pay",
+                    by="new seeds, pay or places",
                     at=now,
                 )
             row.maximum_cents, row.maximum_for = new, asked

@@ -17,6 +17,7 @@ from tasks.models import (
     LeaseState,
     Question,
     Skip,
+    Submission,
     TicketState,
     Topic,
     Unit,
@@ -85,6 +86,31 @@ def create_unit(stage: Stage, items: Sequence[Seed | Question], redundancy: int)
 def _next_position(stage: Stage) -> int:
     last = stage.units.aggregate(last=Max("position"))["last"]
     return 0 if last is None else int(last) + 1
+
+
+def replace_work(submission_id: int) -> int:
+    """Open another place for work that counts no more; returns 1, or 0 where it was done before.
+
+    What the collection costs at most is said anew in the next round, and holds the place too.
+    """
+    work = Submission.objects.filter(pk=submission_id)
+    with transaction.atomic():
+        replaced = work.filter(replaced=False).update(replaced=True)
+        if replaced:
+            units = Unit.objects.filter(leases__submission=submission_id)
+            units.update(redundancy=F("redundancy") + 1)
+            Collection.objects.filter(stages__units__in=units).update(maximum_for="")
+    return replaced
+
+
+def take_back_replacement(submission_id: int) -> int:
+    """Close the place that was opened for work that counts again, if nobody took it; returns 1."""
+    with transaction.atomic():
+        if not Submission.objects.filter(pk=submission_id, replaced=True).update(replaced=False):
+            return 0
+        free = Unit.objects.filter(leases__submission=submission_id, taken__lt=F("redundancy"))
+        free.update(redundancy=F("redundancy") - 1)
+    return 1
 
 
 def is_done(stage: Stage) -> bool:

@@ -77,7 +77,10 @@ def leave_out_worker(request: HttpRequest, context: CollectionContext, number: i
             sentence = "Taken back: their work counts again, and every verdict follows it."
         else:
             exclude_worker(context.collection, row, why, by, now)
-            sentence = "Excluded. Verdicts follow the votes that are left; nobody's pay changes."
+            sentence = (
+                "Excluded. Verdicts follow the votes that are left, and what is missing then is "
+                "asked for again; nobody's pay changes."
+            )
     except ActionError as error:
         request.session[_typed(context, number)] = why
         messages.error(request, error.on_page)
