@@ -72,14 +72,17 @@ def _give(lease: Lease, key: str, cents: int, reason: str, by: str, now: datetim
 def drop(payment: Payment) -> bool:
     """Let go of a bonus that a person gave and the marketplace refuses; the budget has it back.
 
-    Returns False, and nothing is done, for any other: what a rule promised stays owed.
+    Returns False, and nothing is done, for any other: what a rule promised stays owed to everyone
+    who can be reached.
     """
     with transaction.atomic():
-        rows = Payment.objects.filter(pk=payment.pk, kind=PaymentKind.BONUS).exclude(by="")
+        rows = Payment.objects.filter(pk=payment.pk, kind=PaymentKind.BONUS).exclude(
+            by="", worker__identity__isnull=False
+        )
         dropped = rows.filter(state=PaymentState.REFUSED).update(state=PaymentState.WITHHELD)
         if dropped:
-            cents = payment.amount_cents + payment.fee_cents
-            budget.give_back_beside(payment.collection_id, cents)
+            give_back = budget.give_back_beside if payment.by else budget.give_back
+            give_back(payment.collection_id, payment.amount_cents + payment.fee_cents)
     return bool(dropped)
 
 
@@ -119,11 +122,12 @@ def ask_again(payments: "QuerySet[Payment]") -> int:
 def pay_apart(payment: Payment, now: datetime) -> bool:
     """Give a refused bonus a HIT that only its worker can take; False if it is refused no more.
 
-    Locks the payment; a job publishes the HIT.
+    False too for a worker who was forgotten. Locks the payment; a job publishes the HIT.
     """
     with transaction.atomic():
         rows = Payment.objects.select_for_update(of=("self",))
-        held = rows.filter(pk=payment.pk, state=PaymentState.REFUSED).first()
+        refused = rows.filter(state=PaymentState.REFUSED, worker__identity__isnull=False)
+        held = refused.filter(pk=payment.pk).first()
         if held is None or held.lease is None:
             return False
         posting = open_posting(held.lease, held.amount_cents, f"bonuses:{held.key}", now)

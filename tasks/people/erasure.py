@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from collector.models import Stage
 from common.actions import ActionError
 from common.command_line import MANAGE
 from tasks.models import (
@@ -19,8 +20,11 @@ from tasks.models import (
     ProblemReport,
     ReceiptState,
     Submission,
+    Ticket,
+    TicketState,
     Worker,
 )
+from tasks.money.performance_bonuses.accepted_examples import waits_to_count
 
 
 def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
@@ -28,9 +32,17 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
 
     Payments keep the internal id. With `withdraw` the worker's questions and answers stay out of
     every later release; an issued release is never rewritten. Raises ActionError while the
-    worker is at work or is owed money, since nobody could be paid afterwards.
+    worker is at work, is owed money or can be soon, since nobody could be paid afterwards.
     """
+    worked_in = Stage.objects.filter(units__leases__worker=worker)
     with transaction.atomic():
+        # Bonuses are awarded under a stage's lock: none is awarded between the checks and the end.
+        stages = list(
+            Stage.objects.filter(pk__in=worked_in.values("pk"))
+            .select_related("collection")
+            .order_by("pk")
+            .select_for_update(of=("self",), no_key=True)
+        )
         Worker.objects.select_for_update().get(pk=worker.pk)
         leases = Lease.objects.filter(worker=worker)
         if leases.filter(state=LeaseState.LIVE).exists():
@@ -44,9 +56,16 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
             or EmptySubmission.objects.filter(session__worker=worker)
             .exclude(state__in=decided)
             .exists()
+            or Ticket.objects.filter(worker=worker).exclude(state=TicketState.DONE).exists()
         ):
             raise ActionError(
                 f"This person is still owed money: settle it first ({MANAGE} collect NAME)."
+            )
+        if waiting := next((stage for stage in stages if waits_to_count(stage, worker)), None):
+            raise ActionError(
+                f"Work of this person is not counted for the bonuses of {waiting.name!r} in "
+                f"{waiting.collection.slug!r} yet. Try again when the hours of "
+                f"{waiting.name}.bonuses.wait_hours are over."
             )
         unpaid = leases.filter(
             state=LeaseState.EXPIRED, draft__isnull=False, compensated=False, submission=None

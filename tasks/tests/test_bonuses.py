@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from common.actions import ActionError
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.dialog import dialog_maintenance, moves, settlement
@@ -24,6 +25,7 @@ from tasks.models import (
 )
 from tasks.money import bonuses, compensation
 from tasks.money.estimates import estimate
+from tasks.people.erasure import forget
 from tasks.posting import reconcile
 from tasks.tests.making import NOW, stage_of
 from tasks.work import leases, submissions
@@ -190,6 +192,17 @@ def test_a_stay_that_goes_on_is_not_rerouted(collection, counter):
     assert bonuses.reroute_unsendable(collection, SOON) == 0
     dialog_maintenance.maintain_dialogs(stage, SOON, FirstOfTwo())
     assert bonuses.reroute_unsendable(collection, SOON) == 1
+
+
+def test_nobody_is_forgotten_who_returned_a_dialog_that_is_not_paid_yet(collection, counter):
+    stage = stage_of(collection, "dialog")
+    make_waiting(stage, "AADA")
+    row = pair(make_waiting(stage, "AGRACE"))
+    talk(row, 5)
+    lease = row.teacher_ticket.lease
+    leases.end(lease, LeaseState.RETURNED, SOON)
+    with pytest.raises(ActionError, match="owed money"):
+        forget(lease.worker, SOON, withdraw=False)
 
 
 def test_the_estimate_is_what_two_for_every_dialog_can_earn_and_never_falls_short(collection):

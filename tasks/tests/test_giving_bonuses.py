@@ -137,6 +137,18 @@ def test_what_a_rule_promised_is_not_dropped(collection, work, counter):
     assert not bonuses.drop(payment)
 
 
+def test_what_a_rule_promised_to_somebody_who_was_forgotten_can_only_be_dropped(
+    collection, work, bound
+):
+    payment = give(work)
+    Payment.objects.filter(pk=payment.pk).update(by="", state=PaymentState.REFUSED)
+    payment.refresh_from_db()
+    work.lease.worker.identity.delete()
+    assert not bonuses.pay_apart(payment, SOON)
+    assert bonuses.drop(payment)
+    assert money(collection) == bound
+
+
 def test_what_is_paid_on_the_marketplace_is_entered_once_and_drawn_from_the_budget(
     collection, work, bound, counter
 ):

@@ -148,7 +148,7 @@ def decide_bonus(request: HttpRequest, context: CollectionContext) -> HttpRespon
 
 def _refused(context: CollectionContext) -> QuerySet[Payment]:
     rows = refused_bonuses().filter(collection=context.collection)
-    return rows.select_related("stage").order_by("pk")
+    return rows.select_related("stage", "worker__identity").order_by("pk")
 
 
 def _ledger(context: CollectionContext) -> list[LedgerLine]:

@@ -21,7 +21,8 @@ class Command(BaseCommand):
 
     help = (
         "Forget a person: identity, drafts, preferences, messages. What they made stays, unless "
-        "--withdraw is given. Whoever comes back is a new worker: nothing tells any more which "
+        "--withdraw is given. Their place in a round of prizes that is not over goes to the next. "
+        "Whoever comes back is a new worker: nothing tells any more which "
         "questions are their own, so they may be handed those to answer. "
         f"Example: {MANAGE} erase_worker A2B3C4D5 --withdraw"
     )

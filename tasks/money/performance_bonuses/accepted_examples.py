@@ -1,5 +1,6 @@
 """Counts what was accepted, in order, and owes each bonus when its round or block is over."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,7 +10,16 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import BonusesTable, Parameters
-from tasks.models import BonusFund, ExampleCount, Lease, Payment, ReceiptState, Submission
+from tasks.models import (
+    BonusFund,
+    ExampleCount,
+    Identity,
+    Lease,
+    Payment,
+    ReceiptState,
+    Submission,
+    Worker,
+)
 from tasks.money import budget
 from tasks.money.performance_bonuses.bonus_fund import (
     bonuses_of,
@@ -58,6 +68,24 @@ def uncounted(stage: Stage) -> QuerySet[Any]:
     )
 
 
+def waits_to_count(stage: Stage, worker: Worker) -> bool:
+    """Return whether approved work of the worker has not counted for the stage's bonuses yet."""
+    table = parameters_of(stage.collection).stages()[stage.name]
+    waiting = uncounted(stage).filter(lease__worker=worker)
+    return bonuses_of(table) is not None and waiting.exists()
+
+
+def ranked_for_prizes(stretches: Iterable[Stretch]) -> list[tuple[str, int]]:
+    """Return (worker, examples), the best first, without people who were forgotten.
+
+    Nothing can be sent to them: the next worker takes their place.
+    """
+    ranked = ranking(stretches)
+    workers = Identity.objects.filter(worker__in=[worker for worker, _ in ranked])
+    known = set(workers.values_list("worker_id", flat=True))
+    return [(worker, examples) for worker, examples in ranked if worker in known]
+
+
 class ExampleCounter:
     """One pass over new submissions of a stage whose row is locked."""
 
@@ -93,7 +121,7 @@ class ExampleCounter:
     def _end_round(self, number: int) -> None:
         every = self.bonuses.top_every_examples
         first, last = number * every, (number + 1) * every
-        ranked = ranking(stretches_of_round(self.fund.stage, first, last))
+        ranked = ranked_for_prizes(stretches_of_round(self.fund.stage, first, last))
         for place, (worker, examples) in enumerate(ranked[: len(self.bonuses.top_cents)]):
             lease = (
                 Lease.objects.filter(

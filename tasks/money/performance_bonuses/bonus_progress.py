@@ -10,12 +10,13 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import FOLDS, BonusesTable, Redundancy
 from tasks.models import BonusFund, ExampleCount, Lease
 from tasks.money.performance_bonuses.accepted_examples import (
+    ranked_for_prizes,
     stretches_of_block,
     stretches_of_round,
     uncounted,
 )
 from tasks.money.performance_bonuses.bonus_fund import bonuses_of
-from tasks.money.performance_bonuses.rules import as_stretches, pace, ranking
+from tasks.money.performance_bonuses.rules import as_stretches, pace
 
 # (worker, examples, seconds) of each submission, in order.
 Waiting = Sequence[tuple[str, int, float]]
@@ -61,7 +62,7 @@ def _round(
     total = counted + sum(examples for _, examples, _ in waiting)
     first = total - total % every
     later = [one.within(first, first + every) for one in as_stretches(waiting, counted)]
-    ranked = ranking([*stretches_of_round(stage, first, first + every), *later])
+    ranked = ranked_for_prizes([*stretches_of_round(stage, first, first + every), *later])
     own = dict(ranked).get(worker, 0)
     place = next((at for at, (who, _) in enumerate(ranked) if who == worker), len(ranked))
     # The place one better, or the last that earns something, is what they are after.

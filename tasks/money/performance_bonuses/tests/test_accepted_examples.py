@@ -5,11 +5,13 @@ from datetime import timedelta
 import pytest
 
 from collector.models import Collection
+from common.actions import ActionError
 from tasks.models import (
     BonusFund,
     ExampleCount,
     Payment,
     PaymentKind,
+    PaymentState,
     Posting,
     PostingState,
     Question,
@@ -20,6 +22,7 @@ from tasks.money.estimates import estimate
 from tasks.money.performance_bonuses.accepted_examples import award_bonuses
 from tasks.money.performance_bonuses.bonus_progress import progress_of
 from tasks.money.performance_bonuses.tests.making import begin, hand_in, make_pairs
+from tasks.people.erasure import forget
 from tasks.posting import hits
 from tasks.tests.making import NOW, make_worker, stage_of, write_keys
 
@@ -60,6 +63,38 @@ def test_the_two_who_wrote_most_of_a_round_are_owed_its_bonus_once(pairs, stage)
     reasons = Payment.objects.filter(key__startswith="top:").order_by("key")
     assert reasons[0].reason == "Place 1 of round 1: 3 of 4 questions."
     assert reasons[0].lease == grace.leases.latest("id")
+
+
+def test_the_prizes_of_a_round_go_past_a_person_who_was_forgotten_before_it_ended(
+    pairs, stage
+) -> None:
+    ada, grace, ida = make_worker("AADA"), make_worker("AGRACE"), make_worker("AIDA")
+    hand_in(begin(pairs, ada))
+    award_bonuses(stage, NOW)
+    Payment.objects.update(state=PaymentState.CONFIRMED)
+    forget(ada, NOW, withdraw=False)
+    hand_in(begin(pairs, grace), skipped=1)
+    told = progress_of(begin(pairs, ida))
+    assert told is not None
+    assert told["round"]["next_cents"] == 200, "the page does not count who was forgotten either"
+    hand_in(begin(pairs, make_worker("AEDITH")), skipped=1)
+    award_bonuses(stage, NOW)
+    assert due("top") == [(grace.pk, 500), (worker_of("AEDITH"), 200)]
+
+
+def test_nobody_is_forgotten_whose_work_waits_to_count_for_a_bonus() -> None:
+    pairs = make_pairs(question__bonuses__wait_hours=24)
+    ada = make_worker("AADA")
+    for _ in range(2):
+        hand_in(begin(pairs, ada), seconds=600)
+    Payment.objects.update(state=PaymentState.CONFIRMED)
+    with pytest.raises(ActionError, match="not counted for the bonuses of 'question' in 'pairs'"):
+        forget(ada, NOW, withdraw=False)
+    award_bonuses(stage_of(pairs, "question"), NOW + timedelta(hours=24))
+    with pytest.raises(ActionError, match="owed money"):
+        forget(ada, NOW, withdraw=False)
+    Payment.objects.update(state=PaymentState.CONFIRMED)
+    forget(ada, NOW, withdraw=False)
 
 
 def test_a_block_is_paid_by_the_pace_it_was_written_at(pairs, stage) -> None:
