@@ -6,6 +6,7 @@ before somebody else takes the HIT over, as much is held for the one who was the
 
 from datetime import datetime
 
+from django.db import transaction
 from django.db.models import Q
 
 from collector.models import Collection
@@ -144,7 +145,8 @@ def release_ended(collection: Collection) -> int:
     )
     released = 0
     for lease in ended:
-        held = take_reserve(lease)
-        budget.release(collection.pk, held)
+        with transaction.atomic():
+            held = take_reserve(lease)
+            budget.release(collection.pk, held)
         released += bool(held)
     return released

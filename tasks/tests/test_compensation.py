@@ -24,6 +24,7 @@ from tasks.models import (
     Submission,
 )
 from tasks.money import budget, compensation, lease_reserves, payments
+from tasks.money.book_differences import differences
 from tasks.people import qualifications
 from tasks.people.erasure import forget
 from tasks.people.qualifications import decide
@@ -287,6 +288,23 @@ def test_what_a_returned_stay_held_is_let_go(stage):
     assert lease_reserves.release_ended(stage.collection) == 1
     stage.collection.refresh_from_db()
     assert stage.collection.reserved_cents == 0
+
+
+def test_a_round_that_dies_while_it_lets_money_go_leaves_it_to_the_next(stage, monkeypatch):
+    first = begun(stage, make_worker(), questions_for)
+    leases.claim(make_session(make_worker("A2"), first.session.posting), stage, LATER)
+    Lease.objects.filter(pk=first.pk).update(state=LeaseState.RETURNED)
+
+    def dies(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(budget, "release", dies)
+        with pytest.raises(KeyboardInterrupt):
+            lease_reserves.release_ended(stage.collection)
+    assert not differences()
+    assert lease_reserves.release_ended(stage.collection) == 1
+    assert not differences()
 
 
 def test_a_second_tab_hands_in_after_the_first_lease_ended(stage):
