@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from collector.models import Collection, CollectionState
+from collector.protocols.creation import parameters_of
 from common.prepared_sql import change
 from tasks.models import (
     Lease,
@@ -24,6 +25,9 @@ from tasks.models import (
     Session,
     Submission,
 )
+from tasks.money.compensation import unpaid_leases
+from tasks.money.performance_bonuses.accepted_examples import uncounted
+from tasks.money.performance_bonuses.bonus_fund import bonuses_of
 
 # A round that died is made up for after this.
 ROUND = timedelta(seconds=2.5)
@@ -111,9 +115,13 @@ def _pause(collection: Collection, now: datetime) -> timedelta:
         came = Session.objects.filter(posting__stage__collection=collection).order_by("-pk")
         latest = came.values_list("started_at", flat=True).first()
         return _rarer(now - latest, WHILE_COLLECTING) if latest else WHILE_COLLECTING
+    tables = parameters_of(collection).stages()
     unsettled = (
         work.filter(state__in=[ReceiptState.CONFIRMED, ReceiptState.DISPUTED]),
         Payment.objects.filter(collection=collection, state=PaymentState.DUE),
+        # Neither is paid at once: late work is awaited first, a bonus has hours of waiting.
+        unpaid_leases(collection),
+        *(uncounted(stage) for stage in collection.stages.all() if bonuses_of(tables[stage.name])),
         Posting.objects.filter(
             stage__collection=collection, state__in=[PostingState.PUBLISHING, PostingState.LIVE]
         ),

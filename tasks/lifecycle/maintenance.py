@@ -13,7 +13,6 @@ from collector.protocols.creation import parameters_of
 from common.renewed_claim import renewed
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.models import Lease, LeaseState
 from tasks.money import (
     bonuses,
     compensation,
@@ -191,16 +190,7 @@ def _publishing(stages: list[Stage], now: datetime) -> tuple[Callable[[], int], 
 
 def pay_unfinished(collection: Collection, now: datetime) -> int:
     """Owe what was saved in leases that ran out of time and were never taken up again."""
-    unpaid = Lease.objects.filter(
-        Q(draft__isnull=False) | Q(reserved_cents__gt=0),
-        unit__stage__collection=collection,
-        state=LeaseState.EXPIRED,
-        submission__isnull=True,
-        compensated=False,
-        # Late work is taken for an hour after the marketplace's deadline: that comes first.
-        session__signed_until__lt=now,
-    ).select_related("unit__stage__collection", "session__posting")
-    owed = 0
-    for lease in unpaid:
-        owed += compensation.owe_for_unfinished(lease, now)
-    return owed
+    # Late work is taken for an hour after the marketplace's deadline: that comes first.
+    unpaid = compensation.unpaid_leases(collection).filter(session__signed_until__lt=now)
+    leased = unpaid.select_related("unit__stage__collection", "session__posting")
+    return sum(compensation.owe_for_unfinished(lease, now) for lease in leased)

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.text import Truncator
 
 from collector.models import Collection
@@ -22,6 +22,17 @@ from tasks.work import submissions
 
 LIFETIME = timedelta(days=30)
 SAVED = "Work saved before the time ran out."
+
+
+def unpaid_leases(collection: Collection) -> "QuerySet[Lease]":
+    """Return the leases that ran out of time with something saved or held, and are not paid yet."""
+    return Lease.objects.filter(
+        Q(draft__isnull=False) | Q(reserved_cents__gt=0),
+        unit__stage__collection=collection,
+        state=LeaseState.EXPIRED,
+        submission__isnull=True,
+        compensated=False,
+    )
 
 
 def owe_for_unfinished(lease: Lease, now: datetime) -> bool:

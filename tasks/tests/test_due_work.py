@@ -8,9 +8,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from collector.models import Collection, CollectionState
-from tasks.lifecycle import due_work, maintenance
+from tasks.lifecycle import due_work, maintenance, publication
 from tasks.models import (
     Lease,
+    LeaseState,
     Payment,
     PaymentState,
     Posting,
@@ -18,6 +19,8 @@ from tasks.models import (
     ReceiptState,
     Session,
 )
+from tasks.money.performance_bonuses.accepted_examples import award_bonuses
+from tasks.money.performance_bonuses.tests.making import begin, hand_in, make_pairs
 from tasks.tests.making import (
     make_collection,
     make_posting,
@@ -25,6 +28,7 @@ from tasks.tests.making import (
     make_worker,
     questions_for,
     stage_of,
+    write_keys,
 )
 from tasks.tests.visiting import at_work, post
 from tasks.work import leases, submissions
@@ -135,6 +139,34 @@ def test_a_collection_is_left_alone_as_long_as_what_is_open_can_wait(collection)
     assert pause(collection) == due_work.WHILE_COLLECTING
     Posting.objects.update(state=PostingState.SETTLED)
     assert pause(collection) == due_work.WHILE_AT_REST
+
+
+def test_what_was_saved_is_paid_within_minutes_where_the_collection_is_finished_meanwhile(
+    client, collection, soon
+):
+    _, state = at_work(client, collection, soon)
+    lease, now = Lease.objects.get(), timezone.now()
+    post(client, state, "draft", {"version": 0, "draft": {"data": questions_for(lease)}})
+    publication.finish(collection, "Enough.", "rita", now)
+    leases.end(lease, LeaseState.EXPIRED, now)
+    Posting.objects.update(state=PostingState.EXPIRED, reserved_cents=0)
+    collection.refresh_from_db()
+    assert pause(collection) == due_work.WHILE_COLLECTING
+    later = lease.session.signed_until + due_work.WHILE_COLLECTING
+    assert maintenance.pay_unfinished(collection, later) == 1
+
+
+def test_a_bonus_that_waits_to_be_counted_keeps_a_finished_collection_looked_at(tmp_path, settings):
+    write_keys(tmp_path, settings)
+    pairs = make_pairs(question__bonuses__wait_hours=24)
+    hand_in(begin(pairs, make_worker()))
+    Collection.objects.update(state=CollectionState.FINISHED)
+    Payment.objects.update(state=PaymentState.CONFIRMED)
+    Posting.objects.update(state=PostingState.SETTLED)
+    pairs.refresh_from_db()
+    assert pause(pairs) == due_work.WHILE_COLLECTING
+    award_bonuses(stage_of(pairs, "question"), timezone.now() + timedelta(hours=24))
+    assert pause(pairs) == due_work.WHILE_AT_REST
 
 
 def test_hits_that_were_refused_are_asked_for_soon_and_ever_more_seldom(collection):
