@@ -205,7 +205,8 @@ def close_surplus(stage: Stage) -> int:
 def is_wanted(stage: Stage) -> bool:
     """Return whether who does the stage can do something with it; False for some that qualify.
 
-    A qualification whose work is all handed in opens nothing: it is offered again when places are.
+    A qualification opens nothing while the work it leads to is all handed in, or its stages are
+    closed: it is offered again when places are.
     """
     tables = parameters_of(stage.collection).stages()
     if not tables[stage.name].qualifies:
@@ -213,7 +214,8 @@ def is_wanted(stage: Stage) -> bool:
     stages = {one.name: one for one in stage.collection.stages.select_related("collection")}
     opened = [name for name in stages if _leads_to(stage.name, tables[name])]
     return not opened or any(
-        is_wanted(stages[name]) if tables[name].qualifies else not is_done(stages[name])
+        stages[name].state != StageState.CLOSED
+        and (is_wanted(stages[name]) if tables[name].qualifies else not is_done(stages[name]))
         for name in opened
     )
 

@@ -6,6 +6,7 @@ import pytest
 from django.db.models import F
 
 from tasks.crowd import marketplace
+from tasks.lifecycle import publication
 from tasks.models import Posting, PostingState, Unit
 from tasks.money import compensation
 from tasks.posting import hits, posting_demand
@@ -111,3 +112,17 @@ def test_a_qualification_that_opens_nothing_any_more_is_not_offered(stage, creat
     assert stage in posting_demand.with_room(stages), (
         "a place that is free again is worth qualifying for"
     )
+
+
+def test_no_test_is_offered_for_stages_that_are_closed(stage):
+    closed = [stage_of(stage.collection, name) for name in ("question", "answer_qualification")]
+    make_posting(stage)
+    for each in closed:
+        publication.close_stage(each)
+    stages = list(stage.collection.stages.select_related("collection"))
+    assert posting_demand.with_surplus(stages) == [stage]
+    assert hits.plan_postings(stage, NOW) == 0
+    closed[0].collection.stages.filter(pk=closed[0].pk).update(state="open")
+    stages = list(stage.collection.stages.select_related("collection"))
+    assert posting_demand.with_surplus(stages) == []
+    assert hits.places_left(stage) > 0, "it is opened again: there is something to qualify for"
