@@ -6,6 +6,8 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
+from collector.protocols.creation import parameters_of
+from tasks.lifecycle import publication
 from tasks.models import Exposure, Lease, LeaseEnded, LeaseState, Unit, UnitItem
 from tasks.tests.making import (
     NOW,
@@ -43,6 +45,24 @@ def test_the_same_session_keeps_its_lease():
     stage = stage_of(make_collection(), "question")
     session = make_session(make_worker(), make_posting(stage))
     assert leases.claim(session, stage, NOW) == leases.claim(session, stage, NOW)
+
+
+def test_people_at_work_on_a_closed_stage_are_waited_for_before_a_small_unit_is_made():
+    collection = make_collection(seeds=10, answer__items_per_hit=10)
+    stage, answer = stage_of(collection, "question"), stage_of(collection, "answer")
+    parameters = parameters_of(collection)
+    at_work = [claim(stage, make_worker(f"A{number}")) for number in range(5)]
+    publication.close_stage(stage)
+    for lease in at_work:
+        stage.refresh_from_db()
+        assert not units.is_over(stage, parameters)
+        assert units.bundle(answer, parameters) == 0
+        submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
+    units.bundle(answer, parameters)
+    stage.refresh_from_db()
+    assert units.is_over(stage, parameters)
+    redundancies = list(answer.units.values_list("redundancy", flat=True))
+    assert len(redundancies) == len(set(redundancies)), "one HIT of ten, not five of two"
 
 
 def test_a_unit_can_never_be_overbooked_by_the_database_itself():

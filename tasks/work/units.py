@@ -14,6 +14,7 @@ from collector.protocols.parameters import FOLDS, Parameters, StageTable
 from tasks.kinds.registry import kind_of
 from tasks.models import (
     GrantState,
+    Lease,
     LeaseState,
     Question,
     Skip,
@@ -121,13 +122,22 @@ def is_done(stage: Stage) -> bool:
     )
 
 
+def is_ended(stage: Stage) -> bool:
+    """Return whether nobody works or can work on what was made: it is done, or closed and left."""
+    at_work = Lease.objects.filter(unit__stage=stage, state=LeaseState.LIVE)
+    return is_done(stage) or (stage.state == StageState.CLOSED and not at_work.exists())
+
+
 def is_over(stage: Stage, parameters: Parameters) -> bool:
     """Return whether nothing more comes of the stage: no item waits for a bundle, all are done.
 
-    A stage that is closed makes no more; dialogs too short to be taken up wait for ever.
+    A stage that is closed makes no more than the people who are at work hand in; dialogs too short
+    to be taken up wait for ever.
     """
-    if stage.state == StageState.CLOSED or was_read(stage.collection):
+    if was_read(stage.collection):
         return True
+    if stage.state == StageState.CLOSED:
+        return is_ended(stage)
     table = parameters.stages()[stage.name]
     source = parameters.stages().get(table.items_from)
     if kind_of(table).pairs_workers or (source is not None and kind_of(source).pairs_workers):
@@ -242,12 +252,11 @@ def _bundle_questions(
     source = stage.collection.stages.get(name=table.items_from)
     if kind_of(source).pairs_workers:
         return _make_of_dialogs(stage, table, waiting, parameters.stages()[source.name])
-    done = source.state == StageState.CLOSED or is_done(source)
     asked = parameters.stages()[source.name]
     each = kind_of(asked).questions_per_hit(asked) or 1
     enough = all(each * asked.redundancy.of(fold) >= table.items_per_hit for fold in FOLDS)
     alike = asked.items_per_hit == 1 and enough
-    return _make(stage, table, waiting, flush=done, alike=alike)
+    return _make(stage, table, waiting, flush=is_ended(source), alike=alike)
 
 
 def _make_examination(stage: Stage, table: StageTable, waiting: Iterable[Question]) -> int:
