@@ -27,25 +27,34 @@ class AwardingTable(StageTable):
     """What is paid besides the reward."""
 
 
-class PairTable(AwardingTable):
-    """A stage whose workers write a question about each pair, or skip it (HotpotQA 2)."""
+class SkippingTable(StageTable):
+    """A stage whose workers write about each seed, or skip it with a reason."""
 
     max_skips: int = Field(ge=0)
-    """How many pairs of a HIT may be skipped."""
-    max_skips_per_pair: int = Field(ge=1)
-    """A pair that so many people skipped is dropped."""
+    """How many items of a HIT may be skipped; at least one is always written about."""
 
     @model_validator(mode="after")
     def _something_is_written(self) -> Self:
         if self.max_skips >= self.items_per_hit:
-            raise ValueError("max_skips must leave at least one pair of a HIT to write about")
+            raise ValueError("max_skips must leave at least one item of a HIT to write about")
         return self
 
     @model_validator(mode="after")
     def _one_writer_each(self) -> Self:
         if set(self.redundancy.by_fold().values()) != {1} or self.redundancy.percent:
-            raise ValueError("redundancy must be 1 in every fold: a pair has one writer")
+            raise ValueError("redundancy must be 1 in every fold: what can be skipped has 1 writer")
         return self
+
+    def most_skips(self, n_items: int) -> int:
+        """Return how many items of a HIT of `n_items` may be skipped: the last HIT is smaller."""
+        return max(0, min(self.max_skips, n_items - 1))
+
+
+class PairTable(SkippingTable, AwardingTable):
+    """A stage whose workers write a question about each pair, or skip it (HotpotQA 2)."""
+
+    max_skips_per_pair: int = Field(ge=1)
+    """A pair that so many people skipped is dropped."""
 
 
 class DialogTable(StageTable):
@@ -161,13 +170,11 @@ class CategoryTable(Table):
     """Says when the type fits."""
 
 
-class EvidenceQuestionTable(StageTable):
+class EvidenceQuestionTable(SkippingTable):
     """A stage whose workers write a question that needs each of a few passages, or skip them."""
 
     categories: list[CategoryTable] = Field(min_length=2)
     """The types of question to choose from."""
-    max_skips: int = Field(ge=0)
-    """How many sets of passages of a HIT may be skipped."""
     max_skips_per_set: int = Field(ge=1)
     """A set of passages that so many people skipped is dropped."""
 
@@ -176,18 +183,6 @@ class EvidenceQuestionTable(StageTable):
         values = [one.value for one in self.categories]
         for place in _repeated(values):
             raise ValueError(f"two types of question are the same: {values[place]!r}")
-        return self
-
-    @model_validator(mode="after")
-    def _something_is_written(self) -> Self:
-        if self.max_skips >= self.items_per_hit:
-            raise ValueError("max_skips must leave at least one set of passages to write about")
-        return self
-
-    @model_validator(mode="after")
-    def _one_writer_each(self) -> Self:
-        if set(self.redundancy.by_fold().values()) != {1} or self.redundancy.percent:
-            raise ValueError("redundancy must be 1 in every fold: a set of passages has one writer")
         return self
 
 

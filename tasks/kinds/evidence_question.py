@@ -66,7 +66,6 @@ class EvidenceQuestionKind(WritingKind):
         checks = checks_as(parameters, EvidenceChecks)
         own = table_as(table, EvidenceQuestionTable)
         return {
-            "max_skips": own.max_skips,
             "categories": [one.model_dump() for one in own.categories],
             "max_question_characters": checks.max_question_characters,
             "min_question_words": checks.min_question_words,

@@ -81,7 +81,6 @@ class PairKind(WritingKind):
         checks = checks_as(parameters, PairChecks)
         return {
             "pairs": table.items_per_hit,
-            "max_skips": table_as(table, PairTable).max_skips,
             "max_question_characters": checks.max_question_characters,
             "min_question_words": checks.min_question_words,
             "max_answer_words": checks.max_answer_words,

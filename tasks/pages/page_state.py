@@ -10,6 +10,7 @@ from django.urls import reverse
 from collector.models import CollectionText, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
+from collector.protocols.stage_tables import SkippingTable
 from tasks.kinds.registry import kind_of
 from tasks.models import Lease
 from tasks.pages.tokens import lease_token
@@ -60,10 +61,14 @@ def shared_state(
     mode: str,
     seen: bool,
     preferences: dict[str, Any],
+    n_items: int,
 ) -> dict[str, Any]:
     """Return what every page of the stage is told that has these words, pay and preferences."""
     parameters = parameters_of(stage.collection)
     table: StageTable = parameters.stages()[stage.name]
+    limits = kind_of(stage).limits(table, parameters)
+    if isinstance(table, SkippingTable):
+        limits["max_skips"] = table.most_skips(n_items)
     return {
         "kind": stage.kind,
         "mode": mode,
@@ -75,7 +80,7 @@ def shared_state(
             "name": stage.collection.requester_name,
             "contact": stage.collection.requester_contact,
         },
-        "limits": kind_of(stage).limits(table, parameters),
+        "limits": limits,
         "urls": _urls() if mode == "work" else {},
         "instructions": {
             "version": words.version,

@@ -149,6 +149,7 @@ def _around(frame: Frame) -> tuple[bytes, bytes]:
         mode=frame.mode,
         seen=frame.seen,
         preferences=dict(zip(DEFAULTS, frame.preferences, strict=True)),
+        n_items=len(frame.items),
     )
     shown = {**state, "items": [{"id": item} for item in frame.items]}
     told: dict[str, Any] = {"state": shown, "framed": frame.framed}

@@ -1,6 +1,7 @@
 """Questions about pairs are kept with their writer's answers; skipped pairs go to others."""
 
 import pytest
+from django.http import HttpResponse
 
 from annotation.decisions.verdicts import decide_collection, voting_stages
 from annotation.readers.human_performance import sample_questions
@@ -9,10 +10,12 @@ from collector.protocols.loading import ProtocolError
 from tasks.models import Answer, Lease, Question, Skip
 from tasks.money import compensation
 from tasks.money.performance_bonuses.tests.making import begin, bundle, hand_in, make_pairs
+from tasks.pages.lease_context import stage_context_of
 from tasks.pages.receipt_page import Piece, pieces_of
-from tasks.pages.work_page import items_of
+from tasks.pages.work_page import items_of, trial_page
 from tasks.tests.making import NOW, make_posting, make_session, make_worker, stage_of, write_keys
-from tasks.work import leases
+from tasks.tests.visiting import state_of
+from tasks.work import leases, submissions
 from tasks.work.independence import suitable_units
 from tasks.work.passages import paragraphs_of
 
@@ -66,16 +69,38 @@ def test_a_pair_is_read_again_as_one_thing_with_its_answer_and_proof_and_a_skip_
 
 
 def test_a_skipped_pair_goes_to_somebody_else_and_after_two_to_nobody() -> None:
-    pairs = make_pairs(2)
-    ada, grace, rita = make_worker("AADA"), make_worker("AGRACE"), make_worker("ARITA")
-    hand_in(begin(pairs, ada), skipped=1)
+    pairs = make_pairs(4)
+    people = (make_worker(person) for person in ("AADA", "AGRACE", "ARITA", "AEDITH"))
+    ada, grace, rita, edith = people
+    for worker in (ada, grace):
+        hand_in(begin(pairs, worker), skipped=1)
     assert bundle(pairs) == 1
     stage = stage_of(pairs, "question")
     assert list(suitable_units(stage, ada, qualifies=False)) == []
-    hand_in(begin(pairs, grace), skipped=1)
+    hand_in(begin(pairs, rita), skipped=1)
     assert bundle(pairs) == 0
-    assert list(suitable_units(stage, rita, qualifies=False)) == []
-    assert Skip.objects.count() == 2
+    assert list(suitable_units(stage, edith, qualifies=False)) == []
+    assert Skip.objects.count() == 3
+
+
+def test_a_smaller_last_hit_is_not_skipped_whole() -> None:
+    pairs = make_pairs(6, question__items_per_hit=3, question__max_skips=2)
+    for each in ("AADA", "AGRACE"):
+        hand_in(begin(pairs, make_worker(each)), skipped=1)
+    assert bundle(pairs) == 1
+    lease = begin(pairs, make_worker("ARITA"))
+    assert lease.unit.items.count() == 2
+    items = items_of(lease.unit)
+    setting = stage_context_of(lease.unit.stage_id, lease.instructions_id)
+    page = state_of(HttpResponse(trial_page(setting, 375, NOW, items)))
+    assert page["limits"]["max_skips"] == 1
+    skips = [
+        {"item": item["id"], "skipped": True, "reason": "It says too little."} for item in items
+    ]
+    said = submissions.examine(lease, {"pairs": skips}, items).problems
+    assert [(each.index, each.message) for each in said] == [
+        (1, "At most 1 of the pairs of this HIT can be skipped: write about this one.")
+    ]
 
 
 def test_a_pair_has_one_writer() -> None:

@@ -41,11 +41,11 @@ def _pairs(
     limits: "ChecksTable",
 ) -> Iterator[Problem]:
     seen: dict[str, int] = {}
-    skipped = 0
+    skipped, most_skips = 0, table.most_skips(len(items))
     for index, (pair, item) in enumerate(zip(pairs, items, strict=False)):
         if pair["skipped"]:
             skipped += 1
-            yield from _skipped(index, pair, skipped, table.max_skips)
+            yield from _skipped(index, pair, skipped, most_skips)
             continue
         text = " ".join(pair["text"].casefold().split())
         if text and text in seen:
@@ -64,7 +64,7 @@ def _pairs(
 
 def _skipped(index: int, pair: Mapping[str, Any], skipped: int, most: int) -> Iterator[Problem]:
     if skipped > most:
-        message = f"At most {most} pairs of one HIT can be skipped: write about this one."
+        message = f"At most {most} of the pairs of this HIT can be skipped: write about this one."
         yield Problem(message, index, "skip")
     elif not pair["reason"]:
         yield Problem("Say why no good question can be asked about this pair.", index, "skip")

@@ -102,12 +102,12 @@ def _written(
 ) -> Iterator[Problem]:
     passages = [[one["text"] for one in item["paragraphs"]] for item in items]
     yield from _asked(questions, passages, limits)
-    skips = 0
+    skips, most_skips = 0, table.most_skips(len(items))
     for index, (question, item) in enumerate(zip(questions, items, strict=False)):
         if question["skipped"]:
             skips += 1
-            if skips > table.max_skips:
-                message = f"At most {table.max_skips} of a HIT can be skipped."
+            if skips > most_skips:
+                message = f"At most {most_skips} of this HIT can be skipped."
                 yield Problem(message, index, "skip")
             elif not question["reason"]:
                 yield Problem(MEND["skip"], index, "skip")

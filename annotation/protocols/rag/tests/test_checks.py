@@ -71,6 +71,7 @@ def test_no_more_is_skipped_than_may_be_and_never_without_a_reason() -> None:
     assert said("question", skipped, QUESTION) == [("skip", MEND["skip"])]
     reasoned = skipped | {"reason": "Odd."}
     assert [field for field, _ in said("question", reasoned, reasoned)] == ["skip"]
+    assert [field for field, _ in said("question", reasoned)] == ["skip"], "a HIT of one set"
 
 
 def test_that_documents_do_not_have_it_is_said_after_different_searches() -> None:

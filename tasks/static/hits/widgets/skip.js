@@ -35,7 +35,7 @@ export class Skip {
   turn() {
     const { entry } = this;
     if (!entry.skipped && this.used >= this.most) {
-      this.messages.tell(`At most ${this.most} of one HIT can be skipped. Take another skip back, or report a problem with this HIT.`);
+      this.messages.tell(`At most ${this.most} of this HIT can be skipped. Take another skip back, or report a problem with this HIT.`);
       return;
     }
     this.#put(entry, !entry.skipped);
