@@ -135,13 +135,17 @@ def _compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> 
 
 
 def open_posting(lease: Lease, amount_cents: int, key: str, now: datetime) -> Posting:
-    """Return a new posting for the lease's worker alone; its money is spent already."""
+    """Return a new posting for the lease's worker alone; its money is spent already.
+
+    One that was taken back keeps its token: the marketplace would answer with its ended HIT.
+    """
     stage = lease.unit.stage
+    earlier = Posting.objects.filter(stage=stage, worker=lease.worker_id).count()
     return Posting.objects.create(
         stage=stage,
         provider=marketplace.PROVIDER,
         environment=marketplace.environment(),
-        token=uuid5(NAMESPACE_URL, f"{stage.collection.pseudonym_key}/{key}"),
+        token=uuid5(NAMESPACE_URL, f"{stage.collection.pseudonym_key}/{key}/{earlier}"),
         reward_cents=amount_cents,
         worker_id=lease.worker_id,
         created_at=now,

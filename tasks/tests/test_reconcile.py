@@ -6,8 +6,15 @@ import pytest
 
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.models import EmptySubmission, Identity, Payment, Posting, PostingState
-from tasks.money import compensation, payments, rejection_delivery, rejections
+from tasks.models import (
+    EmptySubmission,
+    Identity,
+    Payment,
+    Posting,
+    PostingState,
+    ReceiptState,
+)
+from tasks.money import compensation, pay_decisions, payments, rejection_delivery, rejections
 from tasks.people.erasure import forget
 from tasks.posting import reconcile
 from tasks.tests.deciding import SOON, listed, make_confirmed, money, state_of
@@ -83,6 +90,22 @@ def test_a_late_receipt_is_taken_in_whole_after_a_call_that_failed(held, reconci
     assert expired == [other.external_id]
     assert state_of(other) == PostingState.EXPIRED
     assert Payment.objects.get().posting == held.session.posting
+
+
+def test_what_came_late_and_is_refused_then_is_paid_by_a_new_hit_of_their_own(
+    held, reconciled, monkeypatch
+):
+    reconcile.reroute(held, NOW)
+    first = put_up(Payment.objects.get())
+    monkeypatch.setattr(marketplace, "expire_hit", lambda _: None)
+    assert reconciled(listed(held.session.posting, held.session)) == 1
+    held.refresh_from_db()
+    payments.change_state(held, [ReceiptState.CONFIRMED], ReceiptState.REFUSED)
+    told = pay_decisions.pay_apart(held, "", "rita", SOON)
+    assert told == "A HIT that only this worker can take opens within a minute."
+    second = Payment.objects.get().posting
+    assert (second.state, second.worker) == (PostingState.PUBLISHING, held.lease.worker)
+    assert second.token != first.token, "the marketplace would answer with the HIT that is over"
 
 
 def test_an_account_that_was_merged_is_no_stranger(held, reconciled, monkeypatch):
