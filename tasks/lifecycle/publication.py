@@ -22,15 +22,22 @@ from tasks.work.samples import sample_of
 from tasks.work.units import was_read
 
 
-def publish(collection: Collection, stage_name: str = "") -> list[Stage]:
+class CostChangedError(ActionError):
+    """What publishing costs at most is not what was shown, or has just changed."""
+
+
+def publish(
+    collection: Collection, stage_name: str = "", seen_cents: int | None = None
+) -> list[Stage]:
     """Open the collection and return the stages that were opened.
 
     With `stage_name` that one is opened; without, every stage that was never opened. A closed
     stage stays closed unless it is named, and a paused collection goes on as it was. Its maximum
     total is said, and kept from then on. The places themselves are made by the next round of
-    maintenance. Raises ActionError without seeds or budget, with nothing to open, for a group that
-    the marketplace does not have, or for a finished collection; MarketplaceError when the
-    marketplace does not answer; then nothing changes.
+    maintenance. seen_cents: the maximum total that the requester was shown. Raises ActionError
+    without seeds or budget, with nothing to open, for a group that the marketplace does not have,
+    or for a finished collection, CostChangedError for another maximum than was seen;
+    MarketplaceError when the marketplace does not answer; then nothing is opened.
     """
     _check(collection)
     _check_samples(collection)
@@ -42,6 +49,11 @@ def publish(collection: Collection, stage_name: str = "") -> list[Stage]:
         stages = list(collection.stages.select_for_update(no_key=True))
         row = Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
         _check(row)
+        if not estimates.is_current(row) or seen_cents not in (None, row.maximum_cents):
+            raise CostChangedError(
+                "Pay, seeds or bonuses were changed meanwhile, and so is what it costs at most. "
+                "Look at the amounts again, then press the button again."
+            )
         opened = _to_open(row, stages, stage_name)
         Stage.objects.filter(pk__in=[stage.pk for stage in opened]).update(state=StageState.OPEN)
         # What hands out work is in the lists.

@@ -17,7 +17,7 @@ from typing import TypeVar
 from django.db import transaction
 from django.db.models import Count
 
-from collector.models import Collection, CollectionRevision, Stage
+from collector.models import Collection, CollectionRevision, CollectionState, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import DialogTable
@@ -75,11 +75,11 @@ def estimate(collection: Collection) -> list[StageEstimate]:
 
 
 def totals(collection: Collection, rows: list[StageEstimate]) -> Totals:
-    """Return the sums of an estimate; the maximum, once it was said, is what was said."""
+    """Return the sums of an estimate; the maximum of a published collection is what was said."""
     stages = sum(row.maximum_cents for row in rows)
     expected = sum(row.expected_cents for row in rows)
     maximum = collection.maximum_cents
-    if maximum is None:
+    if maximum is None or collection.state == CollectionState.DRAFT:
         maximum = stages + _repeats(collection, stages)
     return Totals(maximum, min(expected, maximum), max(0, maximum - stages))
 
@@ -209,15 +209,18 @@ def live_hits(collection: Collection) -> dict[int, int]:
 def say_maximum(collection: Collection, now: datetime) -> int:
     """Return the collection's maximum total in cents, fixed now if seeds or parameters are new.
 
-    Locks the collection where it is fixed anew; the change is recorded.
+    A draft's is always fixed anew: it can have other seeds, as many as before. Locks the collection
+    where it is fixed; the change is recorded.
     """
-    asked = _asked(collection)
-    if collection.maximum_cents is not None and collection.maximum_for == asked:
+    asked, is_draft = _asked(collection), collection.state == CollectionState.DRAFT
+    if collection.maximum_cents is not None and collection.maximum_for == asked and not is_draft:
         return collection.maximum_cents
+    # What is read after `asked` is at least as new: a change between them is found by `is_current`.
+    collection.refresh_from_db(fields=["parameters"])
     wanted = totals_from_now(collection).maximum
     with transaction.atomic():
         row = Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
-        if row.maximum_for != asked:
+        if is_draft or row.maximum_for != asked:
             # What is bound has been promised.
             new = max(wanted, row.reserved_cents + row.spent_cents)
             if row.maximum_cents not in (None, new):
@@ -239,10 +242,15 @@ def keep_maximum(collection: Collection, now: datetime) -> int:
 
     Returns 1 if it was said anew. One that was published before maxima were said has none.
     """
-    if collection.maximum_cents is None or collection.maximum_for == _asked(collection):
+    if collection.maximum_cents is None or is_current(collection):
         return 0
     say_maximum(collection, now)
     return 1
+
+
+def is_current(collection: Collection) -> bool:
+    """Return whether its maximum was said for the seeds and the parameters that it has now."""
+    return collection.maximum_for == _asked(collection)
 
 
 def _asked(collection: Collection) -> str:

@@ -80,6 +80,26 @@ def test_publishing_opens_what_was_never_open_and_leaves_closed_stages_closed(
     assert state_of(pilot, "answer") == StageState.CLOSED
 
 
+def test_pay_that_is_raised_while_it_is_published_is_looked_at_first(
+    pilot: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_states(pilot, "draft", question="draft")
+    say = publication.estimates.say_maximum
+
+    def raised_meanwhile(*given: Any) -> int:
+        said = say(*given)
+        raise_pay(pilot, 900)
+        return said
+
+    with monkeypatch.context() as patch:
+        patch.setattr(publication.estimates, "say_maximum", raised_meanwhile)
+        with pytest.raises(ActionError, match="changed meanwhile"):
+            publish(pilot)
+    assert state_of(pilot, "question") == StageState.DRAFT
+    pilot.refresh_from_db()
+    assert [stage.name for stage in publish(pilot)] == ["question"]
+
+
 def test_a_named_stage_is_reopened_alone(pilot: Collection) -> None:
     set_states(pilot, "collecting", answer="closed", question="closed")
     assert [stage.name for stage in publish(pilot, "answer")] == ["answer"]

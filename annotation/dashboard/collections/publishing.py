@@ -29,12 +29,18 @@ LONGEST_AMOUNT = 40
 def publish(request: HttpRequest, context: CollectionContext, stage: str = "") -> HttpResponse:
     """Open the collection to workers, or one stage of it; nothing changes when it cannot be.
 
-    Asked for as a page, it says first what it costs and what cannot be changed afterwards.
+    Asked for as a page, it says first what it costs and what cannot be changed afterwards; where
+    that has changed since, the page is shown again.
     """
     if request.method != "POST":
         return _before_publishing(request, context)
+    seen = request.POST.get("maximum", "")
+    seen_cents = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 19 else None
     try:
-        opened = publication.publish(context.collection, stage)
+        opened = publication.publish(context.collection, stage, seen_cents)
+    except publication.CostChangedError as error:
+        messages.error(request, error.on_page)
+        return redirect(context.url("publish"))
     except ActionError as error:
         messages.error(request, error.on_page)
     except MarketplaceError as error:

@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 from django.utils.html import escape
 
 from annotation.dashboard.collections.publishing import cents_of
 from annotation.dashboard.tests.making import make_lines
 from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import parameters_of
+from collector.protocols.revisions import revise
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import publication
 from tasks.money.estimates import estimate, totals
@@ -77,6 +79,51 @@ def test_the_page_says_what_opens_and_which_labels_it_locks(rita: Client, settin
     lines.stages.filter(kind="label").update(state=StageState.CLOSED)
     page = rita.get("/collections/lines/publish/").content.decode()
     assert "are locked from then on" not in page
+
+
+def amount_on(page: str, action: str) -> str:
+    """Return the amount that the form with this action carries."""
+    form = page.partition(f'action="/collections/pilot/{action}"')[2].partition("</form>")[0]
+    return form.partition('name="maximum" value="')[2].partition('"')[0]
+
+
+def raise_pay(pilot: Collection, cents: int) -> None:
+    """Raise the pay of a question HIT, as a colleague may."""
+    wanted = {"question.reward_cents": cents}
+    revise(pilot, wanted, why="Fairer.", by="grace", now=timezone.now())
+
+
+def test_pay_that_was_raised_after_the_page_was_shown_is_shown_before_it_is_bound(
+    rita: Client, pilot: Collection
+) -> None:
+    seen = amount_on(rita.get("/collections/pilot/publish/").content.decode(), "publish/")
+    assert seen
+    raise_pay(pilot, 900)
+    for path in ("publish/", "stages/question/open/"):
+        page = post(rita, path, maximum=seen)
+        assert "Look at the amounts again" in page
+        assert "Publish this collection?" in page
+        assert states(pilot) == {StageState.DRAFT}
+    now = amount_on(page, "publish/")
+    assert int(now) > int(seen)
+    assert amount_on(page, "stages/question/open/") == now
+    assert "The first HITs appear" in post(rita, "publish/", maximum=now)
+    pilot.refresh_from_db()
+    assert pilot.maximum_cents == int(now)
+
+
+def test_a_stage_is_opened_for_what_the_overview_says(rita: Client, pilot: Collection) -> None:
+    post(rita, "stages/question/open/")
+    path = "stages/answer/open/"
+    seen = amount_on(rita.get("/collections/pilot/").content.decode(), path)
+    raise_pay(pilot, 900)
+    page = post(rita, path, maximum=seen)
+    assert "Look at the amounts again" in page
+    assert stage_of(pilot, "answer").state == StageState.DRAFT
+    post(rita, path, maximum=amount_on(page, path))
+    assert stage_of(pilot, "answer").state == StageState.OPEN
+    post(rita, "pause/")
+    assert amount_on(rita.get("/collections/pilot/").content.decode(), "publish/")
 
 
 def test_one_stage_can_be_opened_alone(rita: Client, pilot: Collection) -> None:
