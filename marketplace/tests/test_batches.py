@@ -1,5 +1,6 @@
 """Templates and CSVs become HITs, answers come back as a CSV, decisions go up in it."""
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,28 @@ def test_the_preview_is_what_a_worker_gets(desk: DeskVisitor) -> None:
     assert "sandbox allow-scripts" in frame["Content-Security-Policy"]
     assert "allow-same-origin" not in frame["Content-Security-Policy"]
     assert not HIT.objects.exists()
+
+
+def test_a_reward_that_was_raised_after_the_page_was_shown_is_shown_before_it_is_bound(
+    desk: DeskVisitor,
+) -> None:
+    found = project(desk, TEMPLATES["radio"])
+    batch = draft(desk, found, [ROWS["radio"]])
+    path, action = f"/desk/batches/{batch.pk}/", f"/desk/batches/{batch.pk}/publish/"
+    before = desk.html(path)
+    project_page = f"/desk/projects/{found.pk}/"
+    changes = {"name": "Mine", "html": TEMPLATES["radio"], **TERMS, "reward": "5.00"}
+    assert desk.post(project_page, project_page, **changes).status_code == 200
+    [asked] = re.findall(r'name="cost" value="(\d+)"', before)
+    refused_page = desk.send(before, action, cost=asked)
+    assert refused_page.status_code == 400
+    html = refused_page.content.decode()
+    assert "The project was changed meanwhile" in html
+    assert "$10.00" in html
+    assert not HIT.objects.exists()
+    [asked] = re.findall(r'name="cost" value="(\d+)"', html)
+    assert desk.send(html, action, cost=asked).status_code == 200
+    assert HIT.objects.get().hit_type.reward_cents == 500
 
 
 def test_columns_of_other_names_are_mapped(desk: DeskVisitor) -> None:

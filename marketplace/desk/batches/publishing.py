@@ -68,8 +68,10 @@ def refresh_drafts(project: Project) -> None:
     wanted = variables(template_of(project.terms()))
     for batch in project.batches.filter(published_at=None):
         kept = {one: column for one, column in batch.mapping.items() if one in wanted}
-        batch.terms, batch.mapping = project.terms(), same_names(wanted, batch.columns) | kept
-        batch.save(update_fields=["terms", "mapping"])
+        mapping = same_names(wanted, batch.columns) | kept
+        # One that is published meanwhile keeps its terms.
+        drafts = Batch.objects.filter(pk=batch.pk, published_at=None)
+        drafts.update(terms=project.terms(), mapping=mapping)
 
 
 def unmapped(batch: Batch) -> list[str]:
@@ -134,13 +136,25 @@ def _check_rows(batch: Batch) -> None:
             ) from None
 
 
-def begin(batch: Batch, now: datetime) -> None:
-    """Let the rows be published, on the terms the batch has now; raises BatchError."""
+def begin(batch: Batch, now: datetime, seen_cents: int | None = None) -> None:
+    """Let the rows be published, on the terms the batch has now; raises BatchError.
+
+    seen_cents: what its page said that it costs. Locks the batch.
+    """
     if batch.published_at is not None:
         return
     check_before(batch)
     _check_rows(batch)
-    Batch.objects.filter(pk=batch.pk, published_at=None).update(published_at=now)
+    with transaction.atomic(using=DATABASE):
+        row = Batch.objects.select_for_update().get(pk=batch.pk)
+        if row.published_at is None:
+            if row.terms != batch.terms or seen_cents not in (None, cost_cents(row)):
+                raise BatchError(
+                    "The project was changed meanwhile, and so was this batch. "
+                    "Look at its cost and its rows again, then publish."
+                )
+            Batch.objects.filter(pk=batch.pk).update(published_at=now)
+    batch.refresh_from_db()
 
 
 def publish_some(batch: Batch, call: Call, seconds: float = SECONDS_AT_ONCE) -> int:

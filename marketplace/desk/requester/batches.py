@@ -132,8 +132,10 @@ def publish(request: DeskRequest, key: int) -> HttpResponse:
     """Publish the batch, a few seconds' worth at a time; pressed again it goes on."""
     found = own_batch(request, key)
     was_draft = found.published_at is None
+    seen = request.POST.get("cost", "")
+    seen_cents = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 19 else None
     try:
-        begin(found, clock.now())
+        begin(found, clock.now(), seen_cents)
         n_left = publish_some(found, call_of(request, request.requester))
     except (BatchError, WireError) as error:
         found.refresh_from_db()
