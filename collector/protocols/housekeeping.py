@@ -70,7 +70,8 @@ def archive(collection: Collection, now: datetime) -> None:
     Raises ActionError while it hands out work.
     """
     found = Collection.objects.filter(pk=collection.pk, state__in=AT_REST, archived_at=None)
-    if not found.update(archived_at=now) and not _is_archived(collection):
+    archived = Collection.objects.filter(pk=collection.pk, archived_at__isnull=False)
+    if not found.update(archived_at=now) and not archived.exists():
         raise ActionError("People can work on it still: finish it first, then archive it.")
 
 
@@ -131,7 +132,3 @@ def _draft(collection: Collection, instead: str) -> Collection:
     if row.state != CollectionState.DRAFT:
         raise ActionError(f"It was published already. {instead}")
     return row
-
-
-def _is_archived(collection: Collection) -> bool:
-    return Collection.objects.filter(pk=collection.pk, archived_at__isnull=False).exists()

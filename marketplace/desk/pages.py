@@ -22,25 +22,15 @@ REST_OF_FORM_BYTES = 100_000
 
 def show(request: DeskRequest, template: str, status: int = 200, **context: Any) -> HttpResponse:
     """Return a page of the desk; a waiting notice is shown and used up."""
+    requester = request.desk.requester
     context["desk"] = request.desk
     context["currency"] = currency_symbol()
     context["notice"] = _take_notice(request)
-    context["n_waiting"] = _n_waiting(request)
-    context["n_asked"] = _n_asked(request)
+    # People who wait for an answer of the person at this desk, and who ask for a qualification.
+    reports = PaymentReport.objects.filter(answered_at=None)
+    context["n_waiting"] = (unanswered_contests(requester) if requester else reports).count()
+    context["n_asked"] = open_requests(requester).count() if requester else 0
     return render(request, f"desk/{template}", context, status=status)
-
-
-def _n_waiting(request: DeskRequest) -> int:
-    """Return how many people wait for an answer of whoever sits at this desk."""
-    if request.desk.requester is not None:
-        return unanswered_contests(request.desk.requester).count()
-    return PaymentReport.objects.filter(answered_at=None).count()
-
-
-def _n_asked(request: DeskRequest) -> int:
-    """Return how many qualification requests wait for the requester whose desk is open."""
-    requester = request.desk.requester
-    return open_requests(requester).count() if requester else 0
 
 
 def _take_notice(request: DeskRequest) -> str:

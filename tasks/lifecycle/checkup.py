@@ -56,7 +56,11 @@ def end_overdue_leases() -> None:
 
 def wrong_units() -> list[str]:
     """Return the units whose counters are not what their leases and submissions say."""
-    return [f"unit {unit.pk}: {_counted(unit)}" for unit in _wrong_units()]
+    return [
+        f"unit {unit.pk}: taken {unit.taken}, {unit.n_live + unit.n_in} are; "
+        f"submitted {unit.submitted}, {unit.n_in} are"
+        for unit in _wrong_units()
+    ]
 
 
 def _wrong_units(units: "QuerySet[Unit] | None" = None) -> Sequence[Any]:
@@ -70,11 +74,6 @@ def _wrong_units(units: "QuerySet[Unit] | None" = None) -> Sequence[Any]:
         )
     )
     return list(rows.exclude(taken=F("n_live") + F("n_in"), submitted=F("n_in")))
-
-
-def _counted(unit: Any) -> str:
-    taken = unit.n_live + unit.n_in
-    return f"taken {unit.taken}, {taken} are; submitted {unit.submitted}, {unit.n_in} are"
 
 
 def recount_units() -> None:

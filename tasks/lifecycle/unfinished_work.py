@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Sum
 
@@ -39,7 +38,15 @@ def unfinished_work_of(collection: Collection) -> UnfinishedWork:
     """Return what is under way now; four queries."""
     stages = parameters_of(collection).stages()
     main = [name for name, table in stages.items() if not table.qualifies]
-    hits = _idle(collection)
+    at_work = Lease.objects.filter(session__posting=OuterRef("pk"), state=LeaseState.LIVE)
+    # Ordinary HITs that are up and that nobody works on.
+    idle = Posting.objects.filter(
+        ~Exists(at_work),
+        stage__collection=collection,
+        worker__isnull=True,
+        state__in=(PostingState.PUBLISHING, PostingState.LIVE),
+    )
+    hits = idle.aggregate(n=Count("pk"), cents=Sum("reserved_cents", default=0))
     live = Lease.objects.filter(
         unit__stage__collection=collection, state=LeaseState.LIVE
     ).aggregate(n=Count("pk"), until=Max("expires_at"))
@@ -57,15 +64,3 @@ def unfinished_work_of(collection: Collection) -> UnfinishedWork:
         places=places["n"],
         due_cents=due["cents"],
     )
-
-
-def _idle(collection: Collection) -> dict[str, Any]:
-    """Return how many ordinary HITs are up that nobody works on, and what is held for them."""
-    at_work = Lease.objects.filter(session__posting=OuterRef("pk"), state=LeaseState.LIVE)
-    live = Posting.objects.filter(
-        ~Exists(at_work),
-        stage__collection=collection,
-        worker__isnull=True,
-        state__in=(PostingState.PUBLISHING, PostingState.LIVE),
-    )
-    return live.aggregate(n=Count("pk"), cents=Sum("reserved_cents", default=0))

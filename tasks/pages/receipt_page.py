@@ -44,7 +44,9 @@ def sent(request: HttpRequest, receipt: str) -> HttpResponse:
             "No work was handed in under this address, or it was erased.",
             status=404,
         )
-    collection = submission.lease.unit.stage.collection
+    lease, collection = submission.lease, submission.lease.unit.stage.collection
+    # Of a try-out; there is none for other work and while nobody has decided.
+    grants = Grant.objects.filter(worker=lease.worker_id, qualification__stage=lease.unit.stage_id)
     return render(
         request,
         "hits/sent.html",
@@ -54,15 +56,9 @@ def sent(request: HttpRequest, receipt: str) -> HttpResponse:
             "corpus": collection.corpus,
             "received_at": submission.received_at,
             "pieces": list(pieces_of(submission)),
-            "decided": _decided(submission.lease),
+            "decided": grants.exclude(decided_at=None).first(),
         },
     )
-
-
-def _decided(lease: Lease) -> Grant | None:
-    """Return what was decided of a try-out; None for other work and while nobody has."""
-    rows = Grant.objects.filter(worker=lease.worker_id, qualification__stage=lease.unit.stage_id)
-    return rows.exclude(decided_at=None).first()
 
 
 def pieces_of(submission: Submission) -> Iterator[Piece]:

@@ -15,7 +15,7 @@ from uuid import uuid4
 from django.db import transaction
 from django.utils import timezone
 
-from collector.models import Collection, Seed, Stage
+from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.texts import current_text
 from tasks.kinds.kind import Item
@@ -137,6 +137,8 @@ def _questions(stage: Stage, most: int) -> tuple[str, list[Question]]:
     written = list(source.questions.order_by("pk")[:most])
     if written:
         return "questions", written
+    seeds = list(source.seeds.order_by("position")[:most])
+    seeds = seeds or list(stage.collection.seeds.order_by("position")[:most])
     return "invented", [
         Question.objects.create(
             stage=source,
@@ -147,10 +149,5 @@ def _questions(stage: Stage, most: int) -> tuple[str, list[Question]]:
             payload={"context": [], "links": []},
             created_at=timezone.now(),
         )
-        for position, seed in enumerate(_seeds(stage.collection, source)[:most])
+        for position, seed in enumerate(seeds)
     ]
-
-
-def _seeds(collection: Collection, source: Stage) -> list[Seed]:
-    own = list(source.seeds.order_by("position"))
-    return own or list(collection.seeds.order_by("position"))

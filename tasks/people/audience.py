@@ -155,7 +155,9 @@ def audience_of(collection: Collection) -> Audience:
         asked = None if may_differ(collection) else ()
         all_see = asked is not None and not names
         stages = _stages(collection, lambda stage: (None, all_see))
-        return Audience(names, stages, problem=_why(error), up=asked)
+        silent = "The marketplace does not answer: nobody can be counted now."
+        told = f"Nobody can be counted now: {error}" if error.is_refusal else silent
+        return Audience(names, stages, problem=told, up=asked)
 
     def people_of(wanted: Iterable[str]) -> set[str]:
         return {one for name in wanted for one in members.get(name, ())} - blocked
@@ -177,12 +179,6 @@ def audience_of(collection: Collection) -> Audience:
         # Of HITs for others than are chosen they may see some.
         outside=0 if shown.is_changed else len(_holders(let_in) - people),
     )
-
-
-def _why(error: MarketplaceError) -> str:
-    if error.is_refusal:
-        return f"Nobody can be counted now: {error}"
-    return "The marketplace does not answer: nobody can be counted now."
 
 
 def _stages(

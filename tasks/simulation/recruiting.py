@@ -54,7 +54,8 @@ def recruit(
     most_seconds: then nobody begins more. Raises ProtocolError where the protocol has no simulated
     workers, ValueError for a replay by one alone: whoever wrote a question never answers it.
     """
-    _check_enough(n_workers, replay)
+    if replay is not None and n_workers < 2:
+        raise ValueError("Replay with two workers at least: nobody answers their own questions.")
     protocol = get_protocol(collection.protocol)
     tables = parameters_of(collection).stages().values()
     judges = inspect and any(table.qualifies for table in tables)
@@ -83,11 +84,6 @@ def recruit(
         stuck=observer.stuck if observer else None,
         most_seconds=most_seconds,
     )
-
-
-def _check_enough(n_workers: int, replay: RealWork | None) -> None:
-    if replay is not None and n_workers < 2:
-        raise ValueError("Replay with two workers at least: nobody answers their own questions.")
 
 
 def mark_replayed(recruits: "Sequence[Recruit]", replay: RealWork | None) -> None:

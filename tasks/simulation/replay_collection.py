@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -82,7 +82,12 @@ def make_corpus(slug: str, replay: RealWork, source: str) -> Corpus:
     file.save(update_fields=["state"])
     resolve_links(corpus)
     if sentences := replay.sentences():
-        _cut(corpus, sentences, source)
+        # Those of each title's first paragraph, as the file has them.
+        rows = Paragraph.objects.filter(article__corpus=corpus, position=0)
+        for paragraph in rows.select_related("article"):
+            paragraph.sentences = sentences[paragraph.article.title]
+            paragraph.splitter = source[:60]
+            paragraph.save(update_fields=["sentences", "splitter"])
     corpus.state, corpus.counts = CorpusState.READY, file.counts
     corpus.save(update_fields=["state", "counts"])
     return corpus
@@ -106,16 +111,6 @@ def _record(page: Page, number: int) -> PageRecord:
         ],
         categories=[],
     )
-
-
-def _cut(corpus: Corpus, sentences: Mapping[str, list[list[int]]], source: str) -> None:
-    """Keep the sentences of each title's first paragraph as the file has them."""
-    for paragraph in Paragraph.objects.filter(article__corpus=corpus, position=0).select_related(
-        "article"
-    ):
-        paragraph.sentences = sentences[paragraph.article.title]
-        paragraph.splitter = source[:60]
-        paragraph.save(update_fields=["sentences", "splitter"])
 
 
 def pairs_of(collection: Collection, replay: RealWork) -> list[Candidate] | None:

@@ -53,14 +53,13 @@ def _teachers(lease: Lease, positions: list[int]) -> dict[int, dict[str, Any]]:
     by_question = {item.the_question(): item.position for item in asked}
     answers = Answer.objects.filter(question__in=by_question).select_related("question")
     return {
-        by_question[answer.question]: {"type": answer.type, **_acts(answer.payload)}
+        by_question[answer.question]: {
+            "type": answer.type,
+            **{name: answer.payload.get(name) for name in ("spans", "affirmation", "continuation")},
+        }
         for answer in answers
         if answer.stage_id == answer.question.stage_id
     }
-
-
-def _acts(payload: dict[str, Any]) -> dict[str, Any]:
-    return {name: payload.get(name) for name in ("spans", "affirmation", "continuation")}
 
 
 def give_answer(

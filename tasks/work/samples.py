@@ -104,23 +104,23 @@ def _shown(attempt: Attempt, texts: list[Text]) -> dict[str, Any]:
         for sentence in text.sentences or [text.text]:
             number += bool(text.sentences)
             at = number if text.sentences else 0
-            lines.append(Line(at, _picked(at, attempt.steps), _pieces(sentence, free)))
+            # The step that picks the sentence as proof, 0 where none does.
+            proofs = (
+                place
+                for place, step in enumerate(attempt.steps, 1)
+                if step.mark == "fact" and str(at) in NUMBER.findall(step.words)
+            )
+            lines.append(Line(at, next(proofs, 0), _pieces(sentence, free)))
         shown.append({"title": text.title, "lines": lines})
     return {"good": attempt.good, "why": attempt.why, "steps": attempt.steps, "texts": shown}
-
-
-def _picked(number: int, steps: list[Step]) -> int:
-    """Return the step that picks the sentence as proof, 0 where none does."""
-    for place, step in enumerate(steps, 1):
-        if step.mark == "fact" and str(number) in NUMBER.findall(step.words):
-            return place
-    return 0
 
 
 def _pieces(written: str, steps: list[tuple[int, Step]]) -> list[Piece]:
     """Return the text cut where links and marks begin and end; a mark stands in one text alone."""
     plain = LINK.sub(r"\1", written)
-    links = _links(written)
+    # Where the links stand once their brackets are gone.
+    found = enumerate(LINK.finditer(written))
+    links = [(one.start() - 2 * number, one.end() - 2 * number - 2) for number, one in found]
     marks = []
     for number, step in list(steps):
         start = plain.find(step.words) if step.mark in LOOKS else -1
@@ -137,12 +137,6 @@ def _pieces(written: str, steps: list[tuple[int, Step]]) -> list[Piece]:
         last_step = over[-1][2] if over else 0
         pieces.append(Piece(plain[start:end], " ".join(sorted(look)), last_step))
     return pieces
-
-
-def _links(written: str) -> list[tuple[int, int]]:
-    """Return where the links stand once their brackets are gone."""
-    found = enumerate(LINK.finditer(written))
-    return [(one.start() - 2 * number, one.end() - 2 * number - 2) for number, one in found]
 
 
 def _is_there(step: Step, texts: list[Text]) -> bool:

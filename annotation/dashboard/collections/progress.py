@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Count, Sum
 
@@ -56,21 +55,29 @@ def stages_of(
     collection: Collection, parameters: Parameters, estimates: list[StageEstimate]
 ) -> list[StageProgress]:
     """Return the collection's stages in order; the number of queries follows the stages alone."""
-    units = _places(collection)
-    live_hits = _live_hits(collection)
+    counted = Unit.objects.filter(stage__collection=collection).order_by().values_list("stage_id")
+    sums = counted.annotate(places=Sum(MADE), at_work=Sum("taken"), done=Sum("submitted"))
+    units = {stage: places for stage, *places in sums}
+    live_hits = dict(
+        Posting.objects.filter(
+            stage__collection=collection, state=PostingState.LIVE, worker__isnull=True
+        )
+        .order_by()
+        .values_list("stage_id")
+        .annotate(n=Count("pk"))
+    )
     grants = _grants(collection)
     found = []
     for row in estimates:
         stage = row.stage
-        places = units.get(stage.pk, {})
-        submitted = places.get("submitted") or 0
+        places, taken, submitted = units.get(stage.pk, (0, 0, 0))
         found.append(
             StageProgress(
                 stage=stage,
                 table=parameters.stages()[stage.name],
-                planned=max(row.places, places.get("places") or 0),
+                planned=max(row.places, places),
                 submitted=submitted,
-                at_work=(places.get("taken") or 0) - submitted,
+                at_work=taken - submitted,
                 live_hits=live_hits.get(stage.pk, 0),
                 grants=grants.get(stage.pk, {}),
                 pace=pace_of(stage, parameters),
@@ -93,32 +100,6 @@ def places_by_stage(collections: Iterable[Collection]) -> dict[tuple[int, str], 
         (row["stage__collection_id"], row["stage__name"]): (row["submitted"], row["places"])
         for row in rows
     }
-
-
-def _places(collection: Collection) -> dict[int, dict[str, Any]]:
-    rows = (
-        Unit.objects.filter(stage__collection=collection)
-        .order_by()
-        .values("stage_id")
-        .annotate(
-            places=Sum(MADE),
-            taken=Sum("taken"),
-            submitted=Sum("submitted"),
-        )
-    )
-    return {row["stage_id"]: dict(row) for row in rows}
-
-
-def _live_hits(collection: Collection) -> dict[int, int]:
-    rows = (
-        Posting.objects.filter(
-            stage__collection=collection, state=PostingState.LIVE, worker__isnull=True
-        )
-        .order_by()
-        .values("stage_id")
-        .annotate(n=Count("pk"))
-    )
-    return {row["stage_id"]: row["n"] for row in rows}
 
 
 def _grants(collection: Collection) -> dict[int, dict[str, int]]:

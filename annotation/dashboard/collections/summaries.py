@@ -45,12 +45,19 @@ def summaries_of(collections: Sequence[Collection]) -> list[Summary]:
     """Return a summary of each; the number of queries does not depend on how many there are."""
     attention = attention_to(collections)
     places = places_by_stage(collections)
-    kept = _kept(collections)
-    releases = _releases(collections)
+    kept = dict(
+        Verdict.objects.filter(outcome="kept", question__stage__collection__in=collections)
+        .order_by()
+        .values_list("question__stage__collection_id")
+        .annotate(n=Count("pk"))
+    )
+    released = Release.objects.filter(collection__in=collections).order_by()
+    releases = dict(released.values_list("collection_id").annotate(n=Count("pk")))
     found = []
     for collection in collections:
         parameters, unreadable = _parameters(collection)
-        main = _main_stages(parameters)
+        stages = parameters.stages() if parameters else {}
+        main = [name for name, table in stages.items() if not table.qualifies]
         done = [places.get((collection.pk, name), (0, 0)) for name in main]
         found.append(
             Summary(
@@ -72,28 +79,3 @@ def _parameters(collection: Collection) -> tuple[Parameters | None, str]:
         return parameters_of(collection), ""
     except ProtocolError as error:
         return None, str(error)
-
-
-def _main_stages(parameters: Parameters | None) -> list[str]:
-    stages = parameters.stages() if parameters else {}
-    return [name for name, table in stages.items() if not table.qualifies]
-
-
-def _kept(collections: Sequence[Collection]) -> dict[int, int]:
-    rows = (
-        Verdict.objects.filter(outcome="kept", question__stage__collection__in=collections)
-        .order_by()
-        .values("question__stage__collection_id")
-        .annotate(n=Count("pk"))
-    )
-    return {row["question__stage__collection_id"]: row["n"] for row in rows}
-
-
-def _releases(collections: Sequence[Collection]) -> dict[int, int]:
-    rows = (
-        Release.objects.filter(collection__in=collections)
-        .order_by()
-        .values("collection_id")
-        .annotate(n=Count("pk"))
-    )
-    return {row["collection_id"]: row["n"] for row in rows}

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from marketplace.hits.questions.answers import answers_in, with_parts
-from marketplace.models import HANDED_IN, HIT, Assignment, AssignmentState, Batch
+from marketplace.models import HANDED_IN, Assignment, AssignmentState, Batch
 from marketplace.money.amounts import amount_of
 
 COLUMNS = (
@@ -93,7 +93,7 @@ def _facts(row: Assignment) -> Iterator[str]:
         kind.auto_approval_delay_seconds,
         hit.expires_at,
         "",
-        _lifetime(hit),
+        int((hit.expires_at - hit.created_at).total_seconds()),
         row.assignment_id,
         row.worker.worker_id,
         STATUS[AssignmentState(row.state)],
@@ -106,10 +106,6 @@ def _facts(row: Assignment) -> Iterator[str]:
         int((row.submitted_at - row.accepted_at).total_seconds()),
     ]
     return (_written(value) for value in values)
-
-
-def _lifetime(hit: HIT) -> int:
-    return int((hit.expires_at - hit.created_at).total_seconds())
 
 
 def _written(value: object) -> str:

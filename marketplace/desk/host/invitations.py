@@ -17,7 +17,6 @@ from marketplace.models import ClassCode, Invitation, InvitationDelivery, Worker
 from marketplace.people.groups import groups
 from marketplace.people.invitations import (
     InvitationError,
-    InvitationMail,
     invite,
     link_of,
     make_class_code,
@@ -153,13 +152,7 @@ def _handed_out(
     if delivery == InvitationDelivery.PRINT:
         join_url = base + reverse("join")
         return show(request, "codes.html", here="invitations", letters=letters, join_url=join_url)
-    return csv_file(
-        "personal-links.csv", ["name", "mail", "worker_id", "link"], _rows(letters, base)
-    )
-
-
-def _rows(letters: list[InvitationMail], base: str) -> list[list[str]]:
-    return [
+    rows = [
         [
             letter.worker.display_name,
             getattr(getattr(letter.worker, "profile", None), "mail", None) or "",
@@ -168,6 +161,7 @@ def _rows(letters: list[InvitationMail], base: str) -> list[list[str]]:
         ]
         for letter in letters
     ]
+    return csv_file("personal-links.csv", ["name", "mail", "worker_id", "link"], rows)
 
 
 @host_page

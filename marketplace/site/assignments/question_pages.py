@@ -103,7 +103,8 @@ def form_page(
 
 def framed(html: str) -> HttpResponse:
     """Return a requester's page to be shown in a frame: our scripts and words in it, no origin."""
-    html = SOURCE.sub(lambda found: f"{found[1]}{_script(found[2])}{found[3]}", html)
+    scripts = {name.lower(): static(own) for name, own in SCRIPTS.items()}
+    html = SOURCE.sub(lambda found: f"{found[1]}{scripts[found[2].lower()]}{found[3]}", html)
     html = in_language(html)
     ending = (
         f'<script src="{static("marketplace/html_question.js")}" id="marketplace-words" '
@@ -116,7 +117,3 @@ def framed(html: str) -> HttpResponse:
     response["Cache-Control"] = "no-store"
     response.xframe_options_exempt = True  # type: ignore[attr-defined]
     return response
-
-
-def _script(address: str) -> str:
-    return static({name.lower(): own for name, own in SCRIPTS.items()}[address.lower()])
