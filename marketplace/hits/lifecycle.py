@@ -59,12 +59,14 @@ def lock(now: datetime, before: Statements = (), **key: int | str) -> HIT:
     return hit  # type: ignore[no-any-return]
 
 
-def settle_account(requester: Requester, now: datetime) -> bool:
-    """Settle what is due among a requester's HITs; returns whether anything was."""
-    is_due = DUE.first(requester=requester.pk, now=now) is not None
-    if is_due:
+def settle_account(requester: Requester, now: datetime) -> None:
+    """Settle what is due among a requester's HITs.
+
+    What was read before is out of date afterwards, also where nothing was due here any more:
+    another process may have settled it since.
+    """
+    if DUE.first(requester=requester.pk, now=now) is not None:
         settle_due(now, requester=requester)
-    return is_due
 
 
 def settle_due(now: datetime, **scope: Any) -> None:

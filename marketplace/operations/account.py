@@ -10,8 +10,8 @@ from marketplace.wire.registry import Call, operation
 @operation("GetAccountBalance")
 def get_account_balance(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return what is free to spend and what open HITs hold."""
-    if settle_account(call.requester, call.now):
-        call.requester.refresh_from_db()
+    settle_account(call.requester, call.now)
+    call.requester.refresh_from_db()
     return {
         "AvailableBalance": amount_of(call.requester.balance_cents),
         "OnHoldBalance": amount_of(call.requester.held_cents),

@@ -72,7 +72,8 @@ def _page(call: Call, parameters: dict[str, Any], status: str, **wanted: str) ->
     which = {"requester": call.requester.pk, "now": call.now, **wanted}
     which["key"] = LAST if last is None else last[1]
     found = page.rows(**which, due=call.now)
-    if not found and settle_account(call.requester, call.now):
+    if not found:
+        settle_account(call.requester, call.now)
         found = page.rows(**which, due=FIRST)
     types = [type_members(row[-2]) for row in found]
     columns = Columns(zip(MEMBERS, zip(*found, strict=True), strict=False), types)
