@@ -200,6 +200,39 @@ def test_an_automatic_one_is_had_at_once(rita: Any, ada: Visitor) -> None:
     assert rita.get_qualification_score(**both)["Qualification"]["IntegerValue"] == 7
 
 
+def test_what_the_requester_took_away_is_not_had_by_asking(
+    rita: Any, ada: Visitor, later: Any
+) -> None:
+    type_id = make(rita, AutoGranted=True, RetryDelayInSeconds=3600)
+    both = {"QualificationTypeId": type_id, "WorkerId": ada.worker.worker_id}
+    ask = f"/qualifications/{type_id}/ask/"
+    ada.post("/qualifications/", ask)
+    rita.disassociate_qualification_from_worker(**both, Reason="Copied answers.")
+    assert "again in" in ada.post("/qualifications/", ask).content.decode()
+    later(minutes=61)
+    page = ada.post("/qualifications/", ask).content.decode()
+    assert "You asked for “Writer”" in page
+    assert "Copied answers." in page
+    with refused("InvalidQualificationState"):
+        rita.get_qualification_score(**both)
+    [request] = rita.list_qualification_requests()["QualificationRequests"]
+    rita.accept_qualification_request(QualificationRequestId=request["QualificationRequestId"])
+    assert rita.get_qualification_score(**both)["Qualification"]["Status"] == "Granted"
+
+
+def test_without_a_delay_it_is_asked_for_once_whatever_became_of_it(
+    rita: Any, ada: Visitor
+) -> None:
+    type_id = make(rita, AutoGranted=True)
+    ask = f"/qualifications/{type_id}/ask/"
+    ada.post("/qualifications/", ask)
+    rita.disassociate_qualification_from_worker(
+        QualificationTypeId=type_id, WorkerId=ada.worker.worker_id
+    )
+    assert "once only" in ada.post("/qualifications/", ask).content.decode()
+    assert rita.list_qualification_requests()["QualificationRequests"] == []
+
+
 def test_hits_that_ask_for_it_are_listed(rita: Any, make_hit: Any) -> None:
     type_id = make(rita)
     asks = make_hit(

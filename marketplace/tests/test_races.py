@@ -15,12 +15,14 @@ from marketplace.models import (
     AssignmentState,
     BonusPayment,
     HITType,
+    QualificationRequest,
     Requester,
     Worker,
 )
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.conftest import DATABASES
 from marketplace.tests.test_money import books_balance
+from marketplace.tests.visitor import Visitor
 
 N_THREADS = 8
 
@@ -128,3 +130,13 @@ def test_one_token_makes_one_hit(rita: Any, rita_keys: Any, make_hit: Any) -> No
     results = at_once(lambda n: make_hit(clients[n], UniqueRequestToken="once"))
     assert sum("HITId" in one for one in results if isinstance(one, dict)) == 1, results
     assert HIT.objects.count() == 2
+
+
+def test_tabs_of_one_worker_ask_for_a_qualification_once(rita: Any, ada: Visitor) -> None:
+    made = rita.create_qualification_type(
+        Name="Writer", Description="d", QualificationTypeStatus="Active", AutoGranted=True
+    )
+    ask = f"/qualifications/{made['QualificationType']['QualificationTypeId']}/ask/"
+    tabs = [Visitor("Ada") for _ in range(N_THREADS)]
+    at_once(lambda n: tabs[n].send(ask))
+    assert QualificationRequest.objects.count() == 1

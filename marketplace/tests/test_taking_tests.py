@@ -52,6 +52,23 @@ def test_a_test_with_a_key_is_scored_at_once(rita: Any, ada: Visitor) -> None:
     assert "once only" in ada.send(path, begin="1").content.decode()
 
 
+def test_a_score_that_the_requester_took_away_is_not_had_by_taking_the_test_again(
+    rita: Any, ada: Visitor, later: Any
+) -> None:
+    path = made(rita, AnswerKey=KEY, RetryDelayInSeconds=60)
+    both = {"QualificationTypeId": path.split("/")[2], "WorkerId": ada.worker.worker_id}
+    answers = {"depth": "sea", "why": "It is the sea."}
+    ada.post(path, path, begin="1")
+    ada.post(path, path, **answers)
+    rita.disassociate_qualification_from_worker(**both, Reason="Copied answers.")
+    later(minutes=2)
+    ada.post(path, path, begin="1")
+    page = ada.post(path, path, **answers).content.decode()
+    assert "is handed in. The answer will show here." in page
+    assert QualificationGrant.objects.get().is_revoked
+    assert rita.list_qualification_requests()["NumResults"] == 1
+
+
 def test_an_incomplete_test_keeps_what_was_typed(rita: Any, ada: Visitor) -> None:
     path = made(rita, AnswerKey=KEY)
     ada.post(path, path, begin="1")

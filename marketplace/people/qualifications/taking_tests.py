@@ -65,7 +65,8 @@ def form_of(request: QualificationRequest) -> QuestionForm:
 def hand_in(request: QualificationRequest, sent: Mapping[str, list[str]], now: datetime) -> Outcome:
     """Return what became of the answers; with problems nothing is handed in and time goes on.
 
-    When the requester has deleted the qualification meanwhile, the answers are kept all the same.
+    When the requester has deleted the qualification meanwhile, the answers are kept all the same;
+    when they took it away from this worker, they decide and the answer key does not.
     Raises NotTakenError when the time was up or it was handed in before.
     """
     row, worker = request.qualification_type, request.worker
@@ -87,7 +88,7 @@ def hand_in(request: QualificationRequest, sent: Mapping[str, list[str]], now: d
             request.state, request.decided_at = RequestState.REJECTED, now
             withdrawn = system_message("reason", "test_withdrawn")
             request.reason, request.reason_message = withdrawn.values()
-        elif row.answer_key:
+        elif row.answer_key and not row.grants.filter(worker=worker, is_revoked=True).exists():
             value = score(given, read_key(row.answer_key))
             grant(row, worker, value, now)
             request.state, request.decided_at = RequestState.GRANTED, now

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import redirect
@@ -108,38 +108,40 @@ def ask(request: SignedInRequest, type_id: str) -> HttpResponse:
 
 def _ask(worker: Worker, row: QualificationType) -> str:
     now, name = clock.now(), {"name": row.name}
-    if row.grants.filter(worker=worker, is_revoked=False).exists():
-        return _("You have “%(name)s” already.") % name
-    if problem := too_soon(worker, row):
-        return problem
-    state = RequestState.GRANTED if row.is_auto_granted else RequestState.PENDING
-    try:
-        with transaction.atomic(using=DATABASE):
-            QualificationRequest.objects.create(
-                qualification_type=row,
-                worker=worker,
-                state=state,
-                submitted_at=now,
-                decided_at=now if row.is_auto_granted else None,
-            )
-            if row.is_auto_granted:
-                grant(row, worker, row.auto_granted_value, now)
-    except IntegrityError:
-        sentence = _("You have asked for “%(name)s” already; the requester has not answered yet.")
-        return sentence % name
-    if row.is_auto_granted:
-        return _("You now have “%(name)s”.") % name
+    with transaction.atomic(using=DATABASE):
+        # Two tabs of one worker wait for one another, or both would ask.
+        Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
+        held = row.grants.filter(worker=worker).first()
+        if held is not None and not held.is_revoked:
+            return _("You have “%(name)s” already.") % name
+        if problem := _too_soon(worker, row):
+            return problem
+        # What its requester took away they alone give back.
+        is_granted = row.is_auto_granted and held is None
+        QualificationRequest.objects.create(
+            qualification_type=row,
+            worker=worker,
+            state=RequestState.GRANTED if is_granted else RequestState.PENDING,
+            submitted_at=now,
+            decided_at=now if is_granted else None,
+        )
+        if is_granted:
+            grant(row, worker, row.auto_granted_value, now)
+            return _("You now have “%(name)s”.") % name
     return _("You asked for “%(name)s”. The answer will show here.") % name
 
 
-def too_soon(worker: Worker, row: QualificationType) -> str:
-    """Return why this worker cannot ask for it (or take its test) at present, empty if they can."""
-    last = row.requests.filter(worker=worker, state=RequestState.REJECTED).order_by("-pk").first()
+def _too_soon(worker: Worker, row: QualificationType) -> str:
+    """Return why this worker cannot ask for it at present, empty if they can."""
+    last = row.requests.filter(worker=worker).order_by("-pk").first()
     if last is None:
         return ""
     name = {"name": row.name}
+    if last.state in OPEN:
+        sentence = _("You have asked for “%(name)s” already; the requester has not answered yet.")
+        return sentence % name
     if row.retry_delay_seconds is None:
-        sentence = _("Your request for “%(name)s” was declined; it can be asked for once only.")
+        sentence = _("“%(name)s” can be asked for once only, and you have asked for it.")
         return sentence % name
     again_at = last.submitted_at + timedelta(seconds=row.retry_delay_seconds)
     if clock.now() < again_at:
