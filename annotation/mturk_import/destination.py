@@ -56,17 +56,19 @@ def get_or_create_collection(destination: Destination, language: str, now: datet
     """Return the collection of the place, made if it is not there; it is finished: no HITs."""
     if destination.collection:
         return destination.collection
-    corpus = destination.corpus or storable(
-        Corpus(
-            slug=destination.corpus_slug,
-            name=f"the passages of {destination.slug}",
-            kind=CorpusKind.IMPORTED,
-            language=language,
-            source="old results",
-            state=CorpusState.READY,
+    corpus = destination.corpus
+    if corpus is None:
+        corpus = storable(
+            Corpus(
+                slug=destination.corpus_slug,
+                name=f"the passages of {destination.slug}",
+                kind=CorpusKind.IMPORTED,
+                language=language,
+                source="old results",
+                state=CorpusState.READY,
+            )
         )
-    )
-    corpus.save()
+        corpus.save()
     collection = create_collection(
         destination.slug,
         destination.protocol,

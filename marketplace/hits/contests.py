@@ -72,7 +72,7 @@ def grant_contest(contest: Contest, now: datetime) -> None:
     Raises ContestError when it is settled, InsufficientFundsError when it cannot be paid.
     """
     with locked(now, pk=contest.assignment.hit_id) as hit:
-        assignment = hit.assignments.select_related("worker").get(pk=contest.assignment_id)
+        assignment = hit.assignments.get(pk=contest.assignment_id)
         if assignment.state != AssignmentState.REJECTED:
             raise ContestError(SETTLED)
         refresh(hit, now, approve(hit, assignment, now))

@@ -10,14 +10,16 @@ from marketplace.notifications.events import record_event
 def approve(hit: HIT, assignment: Assignment, at: datetime | None) -> int:
     """Mark an assignment approved and owe its reward; returns the cents that `refresh` must spend.
 
-    What a closed account still earns is its person's, whose account is another now. Expects the
-    HIT's lock.
+    What a closed account still earns is its person's, whose account is another now; whose the
+    assignment is stays as it is. Expects the HIT's lock.
     """
     assert at is not None
+    # Before the row is written: a merge that has begun waits for it with this account locked.
+    worker_id = funds.account_of(assignment.worker_id)
     assignment.state, assignment.approved_at = AssignmentState.APPROVED, at
-    assignment.save()
+    assignment.save(update_fields=["state", "approved_at", "feedback"])
     record_event(hit, "AssignmentApproved", at, assignment.assignment_id)
-    cents, worker_id = assignment.reward_cents, assignment.worker.account_id
+    cents = assignment.reward_cents
     funds.owe(LedgerKind.REWARD, assignment.pk, hit.requester_id, worker_id, cents, at)
     return cents
 
@@ -26,5 +28,5 @@ def reject(hit: HIT, assignment: Assignment, feedback: str, at: datetime) -> Non
     """Mark an assignment rejected, with what the worker reads; expects the HIT's lock."""
     assignment.state, assignment.rejected_at = AssignmentState.REJECTED, at
     assignment.feedback = feedback
-    assignment.save()
+    assignment.save(update_fields=["state", "rejected_at", "feedback"])
     record_event(hit, "AssignmentRejected", at, assignment.assignment_id)

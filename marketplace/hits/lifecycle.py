@@ -85,10 +85,9 @@ def settle(hit: HIT, now: datetime) -> None:
     overdue = hit.assignments.filter(state=AssignmentState.ACCEPTED, deadline__lte=now)
     for assignment in overdue:
         assignment.state, assignment.ended_at = AssignmentState.ABANDONED, assignment.deadline
-        assignment.save()
+        assignment.save(update_fields=["state", "ended_at"])
         record_event(hit, "AssignmentAbandoned", assignment.deadline, assignment.assignment_id)
     undecided = hit.assignments.filter(state=AssignmentState.SUBMITTED, auto_approval_at__lte=now)
-    undecided = undecided.select_related("worker")
     paid_cents = 0
     for assignment in undecided.order_by("pk"):
         paid_cents += approve(hit, assignment, assignment.auto_approval_at)
@@ -106,7 +105,7 @@ def _approve_contested(hit: HIT, now: datetime) -> None:
         assignment__state=AssignmentState.REJECTED,
         answered_at=None,
         due_at__lte=now,
-    ).select_related("assignment__worker")
+    ).select_related("assignment")
     for contest in unanswered.order_by("assignment"):
         try:
             funds.move(hit.requester_id, 0, contest.assignment.reward_cents)

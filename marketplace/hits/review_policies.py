@@ -104,7 +104,7 @@ def review_hit(hit: HIT, now: datetime) -> None:
 def _compared(hit: HIT, policy: ReviewPolicy) -> list[Assignment]:
     """Return the work that counts for agreement, in the order it came."""
     asked = policy.parameters
-    rows = hit.assignments.filter(state__in=HANDED_IN).select_related("worker")
+    rows = hit.assignments.filter(state__in=HANDED_IN)
     if asked.get("DisregardAssignmentIfRejected"):
         rows = rows.exclude(state=AssignmentState.REJECTED)
     least = asked.get("DisregardAssignmentIfKnownAnswerScoreIsLessThan")

@@ -59,11 +59,6 @@ class Worker(models.Model):
         large = "xl" if self.has_large_text else ""
         return {"theme": self.theme, "text_size": large, "language": self.language}
 
-    @property
-    def account_id(self) -> int:
-        """Return the key of the account that the person has, this one unless it was merged."""
-        return int(self.merged_into_id or self.pk)
-
 
 class WorkerProfile(models.Model):
     """Identity, contact and history brought along; no API reply and no worker's page reads it."""

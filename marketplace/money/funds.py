@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from django.db import connections
 from django.db.models import F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 
@@ -15,6 +16,7 @@ MOVE = (
     f"UPDATE {Requester._meta.db_table} SET balance_cents = balance_cents - %s, "
     f"held_cents = held_cents + %s WHERE id = %s AND balance_cents >= %s {IF_SO} RETURNING id"
 )
+ACCOUNT = f"SELECT COALESCE(merged_into_id, id) FROM {Worker._meta.db_table} WHERE id = %s"
 
 
 class InsufficientFundsError(Exception):
@@ -35,6 +37,16 @@ def move(requester_id: int, hold_cents: int, spend_cents: int = 0) -> None:
             f"This needs {price_of(max(needed, 0))} more than the account has free; "
             "ask the host of the marketplace for credit."
         )
+
+
+def account_of(worker_id: int) -> int:
+    """Return the key of the account that a worker's person has, this one unless it was merged.
+
+    Expects a transaction: a merge of the account waits until it ends, and moves what it entered.
+    """
+    locking = " FOR KEY SHARE" if connections[DATABASE].vendor == "postgresql" else ""
+    [(account,)] = execute(ACCOUNT + locking, [worker_id], DATABASE)
+    return int(account)
 
 
 def owe(

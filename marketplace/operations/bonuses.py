@@ -30,10 +30,11 @@ def send_bonus(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     if not parameters["Reason"].strip():
         raise InvalidParameter("Reason may not be empty: the worker reads it.")
     assignment = _assignment_of_worker(call, parameters)
-    request_id, worker_id = new_entity_id(), assignment.worker.account_id
+    request_id = new_entity_id()
     try:
         with transaction.atomic(using=DATABASE):
             claim_token(call, "SendBonus", parameters.get("UniqueRequestToken"), request_id)
+            worker_id = funds.account_of(assignment.worker_id)
             funds.move(call.requester.pk, hold_cents=0, spend_cents=cents)
             bonus = BonusPayment.objects.create(
                 requester=call.requester,
@@ -61,7 +62,6 @@ def _assignment_of_worker(call: Call, parameters: dict[str, Any]) -> Assignment:
             assignment_id=parameters["AssignmentId"],
             hit__requester=call.requester,
         )
-        .select_related("worker")
         .order_by("-pk")
         .first()
     )

@@ -97,7 +97,7 @@ def handed_in(
     Raises InvalidAssignmentState, which names the `statuses` to call with, for one in progress.
     """
     found = (
-        Assignment.objects.select_related("worker", "hit__hit_type")
+        Assignment.objects.select_related("hit")
         .filter(assignment_id=assignment_id, hit__requester=call.requester, state__in=HANDED_IN)
         .first()
     )

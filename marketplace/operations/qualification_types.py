@@ -31,6 +31,17 @@ from marketplace.wire.registry import Call, operation
 # The keys of the system's types in tokens, greater than any row's.
 BEHIND_ALL = 2**62
 TEXT_LIMITS = {"Name": 200, "Description": 2000, "Keywords": 1000}
+# What an update writes as it is given, and its columns; and what goes together in them.
+CHANGEABLE = {
+    "Description": "description",
+    "RetryDelayInSeconds": "retry_delay_seconds",
+    "Test": "test",
+    "AnswerKey": "answer_key",
+    "TestDurationInSeconds": "test_duration_seconds",
+    "AutoGranted": "is_auto_granted",
+    "AutoGrantedValue": "auto_granted_value",
+}
+TESTED = ("Test", "AnswerKey", "TestDurationInSeconds", "AutoGranted")
 
 
 @operation("CreateQualificationType")
@@ -129,24 +140,20 @@ def update_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[st
     """Change what is given of the caller's type and return all of it."""
     _check(parameters)
     row = own_type(call, parameters["QualificationTypeId"])
-    merged = {
-        "Test": parameters.get("Test", row.test),
+    changed = {CHANGEABLE[name]: parameters[name] for name in CHANGEABLE if name in parameters}
+    if "Test" in parameters:
         # A new test comes with its own key or with none: the old one scores other questions.
-        "AnswerKey": parameters.get("AnswerKey", "" if "Test" in parameters else row.answer_key),
-        "TestDurationInSeconds": parameters.get("TestDurationInSeconds", row.test_duration_seconds),
-        "AutoGranted": parameters.get("AutoGranted", row.is_auto_granted),
-    }
-    check_test({name: value for name, value in merged.items() if value})
-    row.test, row.answer_key = merged["Test"], merged["AnswerKey"]
-    row.test_duration_seconds = merged["TestDurationInSeconds"]
+        changed.setdefault("answer_key", "")
     if "Description" in parameters:
-        row.description, row.description_message = parameters["Description"], None
+        changed["description_message"] = None
     if "QualificationTypeStatus" in parameters:
-        row.is_active = parameters["QualificationTypeStatus"] == "Active"
-    row.retry_delay_seconds = parameters.get("RetryDelayInSeconds", row.retry_delay_seconds)
-    row.is_auto_granted = parameters.get("AutoGranted", row.is_auto_granted)
-    row.auto_granted_value = parameters.get("AutoGrantedValue", row.auto_granted_value)
-    row.save()
+        changed["is_active"] = parameters["QualificationTypeStatus"] == "Active"
+    for column, value in changed.items():
+        setattr(row, column, value)
+    tested = {name: getattr(row, CHANGEABLE[name]) for name in TESTED}
+    check_test({name: value for name, value in tested.items() if value})
+    # The rest of the row may have been changed since it was read, or deleted.
+    row.save(update_fields=list(changed))
     return {"QualificationType": describe_qualification_type(row)}
 
 
@@ -156,7 +163,7 @@ def delete_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[st
     row = own_type(call, parameters["QualificationTypeId"])
     with transaction.atomic(using=DATABASE):
         row.deleted_at = call.now
-        row.save()
+        row.save(update_fields=["deleted_at"])
         QualificationRequest.objects.filter(
             qualification_type=row, state=RequestState.PENDING
         ).update(state=RequestState.REJECTED, decided_at=call.now)

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from marketplace.hits.acceptance import give_back
 from marketplace.models import (
@@ -17,6 +17,7 @@ from marketplace.models import (
     QualificationRequest,
     Worker,
     WorkerProfile,
+    WorkerSession,
 )
 from marketplace.router import DATABASE
 
@@ -74,14 +75,17 @@ def erase(worker: Worker, now: datetime) -> None:
         QualificationRequest.objects.filter(worker=worker).delete()
         Invitation.objects.filter(worker=worker).delete()
         WorkerProfile.objects.filter(worker=worker).delete()
-        for row in (worker, *Worker.objects.filter(merged_into=worker)):
-            _forget(row, now)
-
-
-def _forget(worker: Worker, now: datetime) -> None:
-    worker.sessions.all().delete()
-    worker.display_name, worker.sign_in_name, worker.link_digest = ERASED_NAME, None, None
-    worker.password = worker.country = worker.subdivision = ""
-    worker.is_adult = worker.is_active = False
-    worker.list_choices, worker.erased_at = {}, now
-    worker.save()
+        accounts = Worker.objects.filter(Q(pk=worker.pk) | Q(merged_into=worker))
+        WorkerSession.objects.filter(worker__in=accounts).delete()
+        accounts.update(
+            display_name=ERASED_NAME,
+            sign_in_name=None,
+            link_digest=None,
+            password="",
+            country="",
+            subdivision="",
+            is_adult=False,
+            is_active=False,
+            list_choices={},
+            erased_at=now,
+        )

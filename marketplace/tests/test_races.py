@@ -19,6 +19,8 @@ from marketplace.models import (
     Requester,
     Worker,
 )
+from marketplace.money import funds
+from marketplace.people.account_merge import merge
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.conftest import DATABASES
 from marketplace.tests.test_money import books_balance
@@ -140,3 +142,25 @@ def test_tabs_of_one_worker_ask_for_a_qualification_once(rita: Any, ada: Visitor
     tabs = [Visitor("Ada") for _ in range(N_THREADS)]
     at_once(lambda n: tabs[n].send(ask))
     assert QualificationRequest.objects.count() == 1
+
+
+def test_work_approved_while_two_accounts_become_one_is_all_owed_to_the_open_one(
+    rita: Any, rita_keys: Any, make_hit: Any
+) -> None:
+    kept, second = some_workers()[:2]
+    taken = []
+    for n in range(1, N_THREADS):
+        hit = make_hit(rita, Reward="1.00", RequesterAnnotation=str(n))
+        taken.append(accept(second, hit["HITId"], clock.now()))
+        submit(taken[-1], "answer", clock.now())
+    clients = [mturk_client(rita_keys) for _ in taken]
+
+    def act(n: int) -> Any:
+        if n == len(taken):
+            return merge(kept, second, clock.now())
+        return clients[n].approve_assignment(AssignmentId=taken[n].assignment_id)
+
+    results = at_once(act)
+    assert not any(isinstance(one, Exception) for one in results), results
+    assert funds.owed_cents(kept) == 100 * len(taken)
+    assert set(Assignment.objects.values_list("worker", flat=True)) == {kept.pk}

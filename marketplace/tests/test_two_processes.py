@@ -8,25 +8,33 @@ import pytest
 from django.db import connections
 
 from marketplace import clock
+from marketplace.hits.contests import raise_contest
 from marketplace.hits.lifecycle import settle_due
+from marketplace.models import Assignment, BonusPayment, QualificationType, WorkerProfile
+from marketplace.money import funds
+from marketplace.people.account_merge import merge
 from marketplace.router import DATABASE
+from marketplace.tests.desk import DeskVisitor
+from marketplace.tests.refusals import refused
+from marketplace.tests.visitor import Visitor
 
 
 @contextmanager
-def meanwhile(act: Callable[[], Any], after: str) -> Iterator[None]:
-    """Let another process act once, right after the first statement that has these words."""
-    done: list[str] = []
+def meanwhile(act: Callable[[], Any], after: str, times: int = 1) -> Iterator[None]:
+    """Let another process act once, right after this many statements that have these words."""
+    seen: list[str] = []
 
     def run(execute: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
         result = execute(sql, values, many, context)
-        if not done and after in sql:
-            done.append(sql)
-            act()
+        if after in sql and len(seen) < times:
+            seen.append(sql)
+            if len(seen) == times:
+                act()
         return result
 
     with connections[DATABASE].execute_wrapper(run):
         yield
-    assert done, f"no statement has {after!r}"
+    assert len(seen) == times, f"{len(seen)} statements have {after!r}"
 
 
 def settle_all() -> None:
@@ -52,3 +60,89 @@ def test_the_balance_has_the_money_that_another_process_has_just_freed(
     with meanwhile(settle_all, after="marketplace_accesskey"):
         found = rita.get_account_balance()
     assert (found["AvailableBalance"], found["OnHoldBalance"]) == ("10000.00", "0.00")
+
+
+READ_WORK = 'FROM "marketplace_assignment"'
+
+
+def join_accounts(ada: Visitor, grace: Visitor) -> Callable[[], int]:
+    """Return the act by which Ada's account turns out to be a second one of Grace's."""
+    second, kept = ada.worker, grace.worker
+    return lambda: merge(kept, second, clock.now())
+
+
+@pytest.mark.parametrize("how", ["approve", "reject and override", "by the clock", "contest"])
+def test_what_is_approved_while_two_accounts_become_one_is_owed_to_the_open_one(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any, later: Any, how: str
+) -> None:
+    one = {"AssignmentId": ada.submit(make_hit(rita)).query["assignmentId"]}
+    kept, joining = grace.worker, join_accounts(ada, grace)
+    if how == "approve":
+        with meanwhile(joining, after=READ_WORK, times=2):
+            rita.approve_assignment(**one)
+    elif how == "reject and override":
+        rita.reject_assignment(**one, RequesterFeedback="No.")
+        with meanwhile(joining, after=READ_WORK, times=2):
+            rita.approve_assignment(**one, OverrideRejection=True)
+    elif how == "by the clock":
+        later(days=40)
+        with meanwhile(joining, after='"auto_approval_at" <='):
+            rita.get_account_balance()
+    else:
+        rita.reject_assignment(**one, RequesterFeedback="No.")
+        raise_contest(Assignment.objects.get(), "It was good.", clock.now())
+        later(days=8)
+        with meanwhile(joining, after='"due_at" <='):
+            rita.get_account_balance()
+    assert funds.owed_cents(kept) == 450
+    assert Assignment.objects.get().worker == kept
+
+
+def test_a_bonus_sent_while_two_accounts_become_one_is_owed_to_the_open_one(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any
+) -> None:
+    one = {"AssignmentId": ada.submit(make_hit(rita)).query["assignmentId"]}
+    one["WorkerId"], kept = ada.worker.worker_id, grace.worker
+    with meanwhile(join_accounts(ada, grace), after=READ_WORK):
+        rita.send_bonus(**one, BonusAmount="1.00", Reason="Good.")
+    assert funds.owed_cents(kept) == 100
+    assert BonusPayment.objects.get().worker == kept
+
+
+def test_what_is_rejected_or_runs_out_while_two_accounts_become_one_is_the_open_one_s(
+    rita: Any, ada: Visitor, grace: Visitor, mallory: Visitor, make_hit: Any, later: Any
+) -> None:
+    kept = grace.worker
+    one = ada.submit(make_hit(rita)).query["assignmentId"]
+    mallory.accept(make_hit(rita))
+    with meanwhile(join_accounts(ada, grace), after=READ_WORK, times=2):
+        rita.reject_assignment(AssignmentId=one, RequesterFeedback="No.")
+    later(hours=2)
+    with meanwhile(join_accounts(mallory, grace), after='"deadline" <='):
+        rita.get_account_balance()
+    states = Assignment.objects.order_by("pk").values_list("state", "worker")
+    assert list(states) == [("rejected", kept.pk), ("abandoned", kept.pk)]
+
+
+def test_a_qualification_deleted_while_it_is_changed_stays_deleted(rita: Any) -> None:
+    made = rita.create_qualification_type(
+        Name="Writer", Description="d", QualificationTypeStatus="Active"
+    )["QualificationType"]
+    one = {"QualificationTypeId": made["QualificationTypeId"]}
+    delete = QualificationType.objects.filter(deleted_at=None).update
+    with meanwhile(lambda: delete(deleted_at=clock.now()), after='"deleted_at" IS NULL'):
+        rita.update_qualification_type(**one, Description="New words.")
+    with refused("QualificationTypeDoesNotExist"):
+        rita.get_qualification_type(**one)
+
+
+def test_what_is_imported_while_the_host_writes_a_note_stays(ada: Visitor, settings: Any) -> None:
+    settings.MARKETPLACE_OPEN_DESK = False
+    host, key = DeskVisitor("Ida"), ada.worker.pk
+    profile = WorkerProfile.objects.create(worker=ada.worker)
+    page, path = host.html(f"/desk/workers/{key}/"), f"/desk/workers/{key}/"
+    bring_in = WorkerProfile.objects.filter(pk=profile.pk).update
+    with meanwhile(lambda: bring_in(n_approved_before=700), after="marketplace_workerprofile"):
+        host.send(page, path, name="Ada", notes="Met at the fair.")
+    profile.refresh_from_db()
+    assert (profile.notes, profile.n_approved_before) == ("Met at the fair.", 700)

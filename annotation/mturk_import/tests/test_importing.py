@@ -10,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Verdict
+from annotation.mturk_import.destination import find_destination, get_or_create_collection
 from annotation.mturk_import.tests.batches import (
     HEADLINES,
     PASSAGES,
@@ -19,7 +20,8 @@ from annotation.mturk_import.tests.batches import (
     line,
     texts,
 )
-from collector.models import Collection, Seed
+from collector.models import Collection, Corpus, Seed
+from collector.protocols.loading import get_protocol
 from tasks.lifecycle.maintenance import maintain_alone
 from tasks.models import (
     Answer,
@@ -59,6 +61,15 @@ def take(stage: str, *files: Path, apply: bool = True, **options: Any) -> dict[s
 def take_all(folder: Path) -> None:
     take("text", folder / "texts.csv")
     take("label", folder / "labels.json", inputs=[folder / "shown.csv"])
+
+
+def test_a_corpus_that_is_there_is_left_as_it_is(folder: Path) -> None:
+    corpus = Corpus.objects.create(slug="old-passages", name="Old", language="en")
+    place = find_destination("old", get_protocol("headline"), corpus.slug, {})
+    Corpus.objects.update(name="Passages of the first round")
+    get_or_create_collection(place, "en", timezone.now())
+    corpus.refresh_from_db()
+    assert corpus.name == "Passages of the first round"
 
 
 def test_without_apply_it_only_says_what_it_would_do(folder: Path) -> None:

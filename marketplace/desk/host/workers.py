@@ -97,7 +97,7 @@ def worker(request: DeskRequest, key: int) -> HttpResponse:
         request.POST if request.method == "POST" else None,
         initial={"name": found.display_name, **known},
     )
-    if form.is_valid() and _keep(form, found, profile):
+    if form.is_valid() and _keep(form, found):
         changed = ", ".join(form.changed_data) or "nothing"
         record(request, f"Changed {changed} of worker {found.worker_id}")
         leave_notice(request, "Your changes are kept.")
@@ -129,17 +129,20 @@ def _drawn(
     )
 
 
-def _keep(form: PersonForm, found: Worker, profile: WorkerProfile) -> bool:
+def _keep(form: PersonForm, found: Worker) -> bool:
     values = form.cleaned_data
     found.display_name = values["name"].strip()
-    profile.mail = values["mail"].lower() or None
-    profile.mturk_id = values["mturk_id"].strip() or None
-    profile.prolific_id = values["prolific_id"].strip() or None
-    profile.notes = values["notes"]
+    kept = {
+        "mail": values["mail"].lower() or None,
+        "mturk_id": values["mturk_id"].strip() or None,
+        "prolific_id": values["prolific_id"].strip() or None,
+        "notes": values["notes"],
+    }
     try:
         with transaction.atomic(using=DATABASE):
             found.save(update_fields=["display_name"])
-            profile.save()
+            # What was imported of their history meanwhile stays.
+            WorkerProfile.objects.update_or_create(worker=found, defaults=kept)
     except IntegrityError:
         form.add_error(
             None,
