@@ -12,7 +12,16 @@ from marketplace.hits.lifecycle import lock, locked
 from marketplace.hits.questions.entry import GRACE_SECONDS
 from marketplace.hits.review_policies import refresh, review_assignment
 from marketplace.hits.timing import observe
-from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, AssignmentState, HITType, Worker
+from marketplace.models import (
+    HANDED_IN,
+    HIT,
+    LIVE,
+    Assignment,
+    AssignmentState,
+    HITType,
+    Worker,
+    WorkerBlock,
+)
 from marketplace.models.identifiers import new_entity_id
 from marketplace.notifications.events import record_event
 from marketplace.people.qualifications.requirements import access_to, record_for
@@ -38,11 +47,12 @@ HELD = PreparedQuery(
     worker=int,
 )
 IN_THE_WAY = PreparedQuery(
-    lambda worker, kind: (
-        _in_the_way(worker).filter(hit__hit_type=kind).order_by().values_list("pk")[:1]
+    lambda worker, kind, now: (
+        _in_the_way(worker, now).filter(hit__hit_type=kind).order_by().values_list("pk")[:1]
     ),
     worker=int,
     kind=int,
+    now=datetime,
 )
 QUEUE_LENGTH = PreparedQuery(
     lambda worker, now: (
@@ -113,14 +123,16 @@ def available_hits(worker: Worker, now: datetime) -> QuerySet[HIT]:
     return (
         HIT.objects.filter(disposed_at=None, expires_at__gt=now, n_open__gt=0)
         .exclude(Exists(mine))
-        .exclude(hit_type__in=_in_the_way(worker).values("hit__hit_type"))
+        .exclude(hit_type__in=_in_the_way(worker, now).values("hit__hit_type"))
     )
 
 
-def _in_the_way(worker: Worker | int) -> QuerySet[Assignment]:
+def _in_the_way(worker: Worker | int, now: datetime) -> QuerySet[Assignment]:
     """Return the worker's assignments because of which others of their types cannot be taken."""
-    once = Q(hit__hit_type__is_once=True, state__in=LIVE)
-    at_a_time = Q(hit__hit_type__is_one_at_a_time=True, state=AssignmentState.ACCEPTED)
+    # One whose time is up may not be settled yet.
+    held = Q(state=AssignmentState.ACCEPTED, deadline__gt=now)
+    once = Q(hit__hit_type__is_once=True) & (held | Q(state__in=HANDED_IN))
+    at_a_time = Q(hit__hit_type__is_one_at_a_time=True) & held
     return Assignment.objects.filter(once | at_a_time, worker=worker)
 
 
@@ -167,7 +179,7 @@ def _check_may_accept(worker: Worker, hit: HIT, now: datetime) -> None:
     if not hit.is_assignable(now):
         raise RefusedError(_("Somebody else has just taken this HIT. Choose another one."))
     is_bounded = hit.hit_type.is_once or hit.hit_type.is_one_at_a_time
-    if is_bounded and IN_THE_WAY.first(worker=worker.pk, kind=hit.hit_type_id):
+    if is_bounded and IN_THE_WAY.first(worker=worker.pk, kind=hit.hit_type_id, now=now):
         raise RefusedError(_("You have a HIT of this kind, and nobody can have two of it."))
     if not access_to(hit.hit_type, record_for(worker, hit.hit_type)).can_accept:
         raise RefusedError(_("This HIT asks for a qualification that you do not have yet."))
@@ -238,7 +250,11 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
     Raises TooLateError when the acceptance is over; the answer is then kept beside it.
     """
     refusal = None
-    with locked(now, pk=assignment.hit_id) as hit:
+    # Late work takes its place again: it waits for the worker's other tabs, as accepting does.
+    is_late = assignment.deadline <= now
+    before = [WORKER_LOCK.bound(worker=assignment.worker_id)] if is_late else []
+    with transaction.atomic(using=DATABASE):
+        hit = lock(now, before, id=assignment.hit_id)
         assignment.refresh_from_db()
         if assignment.state in HANDED_IN:
             return False
@@ -278,15 +294,24 @@ def keep_aside(assignment: Assignment, answer: str, now: datetime) -> None:
 
 
 def _can_revive(assignment: Assignment, hit: HIT, now: datetime) -> bool:
-    """Tell whether work that came after the deadline still finds its own place free."""
+    """Tell whether work that came after the deadline still finds its own place free.
+
+    And its worker still welcome: one who was blocked since may hand in what they hold in time,
+    but take no place again.
+    """
     in_grace = now <= assignment.deadline + timedelta(seconds=GRACE_SECONDS)
     if assignment.state != AssignmentState.ABANDONED or not in_grace or not hit.is_assignable(now):
         return False
     if assignment.reward_cents > hit.hit_type.reward_cents:
         return False  # the money held for an open place would not cover what was promised
+    worker = assignment.worker_id
+    if hit.hit_type.is_once and IN_THE_WAY.first(worker=worker, kind=hit.hit_type_id, now=now):
+        return False
+    if WorkerBlock.objects.filter(requester=hit.requester_id, worker=worker).exists():
+        return False
     live = Assignment.objects.filter(state__in=LIVE)
     is_id_taken = live.filter(assignment_id=assignment.assignment_id).exists()
-    is_held_anew = live.filter(hit=hit, worker=assignment.worker_id).exists()
+    is_held_anew = live.filter(hit=hit, worker=worker).exists()
     return not is_id_taken and not is_held_anew
 
 
@@ -303,7 +328,7 @@ def _keep_late(assignment: Assignment, answer: str) -> TooLateError:
         )
     return TooLateError(
         _(
-            "The time for this HIT ran out and it is no longer free. What you sent was kept: write "
-            "to the requester, who can still pay you for it."
+            "The time for this HIT ran out, and it cannot be submitted any more. What you sent was "
+            "kept: write to the requester, who can still pay you for it."
         )
     )

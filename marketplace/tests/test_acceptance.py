@@ -114,6 +114,34 @@ def test_late_work_does_not_count_after_the_grace(
     assert frame.submit(answer="late").status_code == 409
 
 
+def test_late_work_does_not_count_where_another_hit_of_a_kind_done_once_was_taken_since(
+    rita: Any, ada: Visitor, make_hit: Any, later: Any
+) -> None:
+    first, second = (make_hit(rita, Keywords="once", RequesterAnnotation=n) for n in "12")
+    late = ada.accept(first)
+    later(minutes=61)
+    ada.submit(second)
+    reply = late.submit(answer="late")
+    assert reply.status_code == 409
+    assert b"was kept" in reply.content
+    states = Assignment.objects.order_by("pk").values_list("state", flat=True)
+    assert list(states) == [AssignmentState.ABANDONED, AssignmentState.SUBMITTED]
+    assert "late" in Assignment.objects.earliest("pk").late_answer
+
+
+def test_who_is_blocked_hands_in_in_time_and_not_in_the_grace_after_it(
+    rita: Any, ada: Visitor, make_hit: Any, later: Any
+) -> None:
+    in_time, late = ada.accept(make_hit(rita)), ada.accept(make_hit(rita))
+    rita.create_worker_block(WorkerId=ada.worker.worker_id, Reason="Copied answers.")
+    assert in_time.submit(answer="in time").status_code == 200
+    later(minutes=61)
+    reply = late.submit(answer="late")
+    assert reply.status_code == 409
+    assert b"was kept" in reply.content
+    assert Assignment.objects.get(state=AssignmentState.ABANDONED).late_answer
+
+
 def test_a_form_of_another_hit_is_refused(rita: Any, ada: Visitor, make_hit: Any) -> None:
     one, two = ada.accept(make_hit(rita)), ada.accept(make_hit(rita))
     reply = one.submit(assignment_id=two.query["assignmentId"], answer="x")

@@ -11,6 +11,7 @@ from marketplace import clock
 from marketplace.hits.acceptance import RefusedError, accept, accept_next, submit
 from marketplace.models import (
     HIT,
+    LIVE,
     Assignment,
     AssignmentState,
     BonusPayment,
@@ -164,3 +165,20 @@ def test_work_approved_while_two_accounts_become_one_is_all_owed_to_the_open_one
     assert not any(isinstance(one, Exception) for one in results), results
     assert funds.owed_cents(kept) == 100 * len(taken)
     assert set(Assignment.objects.values_list("worker", flat=True)) == {kept.pk}
+
+
+def test_late_work_and_another_hit_of_a_kind_done_once_do_not_both_count(
+    rita: Any, make_hit: Any, later: Any
+) -> None:
+    first, second = (make_hit(rita, Keywords="once", RequesterAnnotation=n) for n in "12")
+    worker = some_workers()[0]
+    taken = accept(worker, first["HITId"], clock.now())
+    later(minutes=61)
+
+    def act(n: int) -> Any:
+        if n % 2:
+            return accept(worker, second["HITId"], clock.now())
+        return submit(Assignment.objects.get(pk=taken.pk), "late", clock.now())
+
+    at_once(act)
+    assert Assignment.objects.filter(state__in=LIVE).count() == 1
