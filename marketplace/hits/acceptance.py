@@ -28,6 +28,8 @@ from marketplace.people.qualifications.requirements import access_to, record_for
 from marketplace.router import DATABASE
 from marketplace.wire.fault_injection import faults_of
 
+# The least by which two times differ in the database.
+NEXT = timedelta(microseconds=1)
 HANDING_IN = ("state", "answer", "submitted_at", "auto_approval_at", "ended_at")
 
 
@@ -64,6 +66,14 @@ QUEUE_LENGTH = PreparedQuery(
     ),
     worker=int,
     now=datetime,
+)
+LAST_SUBMISSION = PreparedQuery(
+    lambda hit: (
+        Assignment.objects.filter(hit=hit, submitted_at__isnull=False)
+        .order_by("-submitted_at")
+        .values_list("submitted_at")[:1]
+    ),
+    hit=int,
 )
 GIVEN_UP = PreparedQuery(lambda hit: _given_up(hit).values_list("assignment_id")[:1], hit=int)
 
@@ -252,9 +262,9 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
     refusal = None
     # Late work takes its place again: it waits for the worker's other tabs, as accepting does.
     is_late = assignment.deadline <= now
-    before = [WORKER_LOCK.bound(worker=assignment.worker_id)] if is_late else []
+    locking = [WORKER_LOCK.bound(worker=assignment.worker_id)] if is_late else []
     with transaction.atomic(using=DATABASE):
-        hit = lock(now, before, id=assignment.hit_id)
+        hit = lock(now, locking, id=assignment.hit_id)
         assignment.refresh_from_db()
         if assignment.state in HANDED_IN:
             return False
@@ -267,7 +277,11 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
                 promised = hit.hit_type.auto_approval_delay_seconds
             delay = timedelta(seconds=min(promised, auto_approval_cap_seconds()))
             assignment.state, assignment.answer = AssignmentState.SUBMITTED, answer
-            assignment.submitted_at, assignment.auto_approval_at = now, now + delay
+            # Work is listed in this order page by page: what waited for the lock comes after what
+            # was handed in meanwhile, whatever the clocks of two machines say.
+            (before,) = LAST_SUBMISSION.first(hit=hit.pk) or (now - NEXT,)
+            assignment.submitted_at = max(now, before + NEXT)
+            assignment.auto_approval_at = now + delay
             assignment.ended_at = None
             # Whose work it is stays as it is: the account may be merged into another meanwhile.
             assignment.save(update_fields=HANDING_IN)

@@ -80,6 +80,16 @@ def test_accepting_and_opening_ask_the_database_little(
         assert ada.client.get(page["Location"]).status_code == 200
 
 
+def test_what_ran_out_before_it_was_returned_is_said_to_have_run_out(
+    rita: Any, ada: Visitor, make_hit: Any, later: Any
+) -> None:
+    path = ada.accept(make_hit(rita)).path
+    later(minutes=61)
+    page = ada.send(f"{path}return/").content.decode()
+    assert "The time for this HIT ran out" in page
+    assert "You returned" not in page
+
+
 def test_late_work_counts_while_its_place_is_free(
     rita: Any, ada: Visitor, make_hit: Any, later: Any
 ) -> None:

@@ -1,8 +1,13 @@
 """Decisions on work, through the API."""
 
+from datetime import timedelta
 from typing import Any
 
-from marketplace.models import Requester
+import pytest
+
+from marketplace import clock
+from marketplace.hits.acceptance import submit
+from marketplace.models import Assignment, Requester
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 
@@ -126,3 +131,20 @@ def test_lists_are_filtered_and_paged_in_the_order_work_came(
         HITId=hit["HITId"], AssignmentStatuses=["Approved", "Rejected"]
     )
     assert approved["NumResults"] == 1
+
+
+@pytest.mark.parametrize("seconds", [0, 2])
+def test_work_that_waited_for_its_place_in_line_comes_after_what_was_listed_meanwhile(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any, seconds: int
+) -> None:
+    hit = make_hit(rita, MaxAssignments=2)
+    for visitor in (ada, grace):
+        visitor.accept(hit)
+    slow, quick = Assignment.objects.order_by("pk")
+    came_at = clock.now()
+    submit(quick, "<answer/>", came_at + timedelta(seconds=seconds))
+    first = rita.list_assignments_for_hit(HITId=hit["HITId"], MaxResults=1)
+    submit(slow, "<answer/>", came_at)
+    rest = rita.list_assignments_for_hit(HITId=hit["HITId"], NextToken=first["NextToken"])
+    found = [one["WorkerId"] for one in first["Assignments"] + rest["Assignments"]]
+    assert found == [visitor.worker.worker_id for visitor in (grace, ada)]

@@ -223,6 +223,9 @@ def return_hit(request: SignedInRequest, key: int) -> HttpResponse:
     except RefusedError as refusal:
         leave_notice(request, str(refusal))
         return redirect("submitted", key=key)
+    if assignment.state != AssignmentState.RETURNED:
+        # Its time was up before; its page says so, and what can still be done.
+        return redirect("work", key=key)
     title = assignment.hit.hit_type.title
     leave_notice(request, _("You returned “%(title)s”.") % {"title": title})
     return redirect("available")
