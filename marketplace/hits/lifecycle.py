@@ -51,7 +51,9 @@ def lock(now: datetime, before: Statements = (), **key: int | str) -> HIT:
     """
     [column] = key
     locking = "FOR UPDATE OF hit" if connections[DATABASE].vendor == "postgresql" else ""
-    found = HITS.first(f"hit.{column} = %({column})s {locking}", before, **key)
+    where = f"hit.{column} = %({column})s {locking}"
+    # A HIT that got another type while this waited is not joined with that one: it is asked again.
+    found = HITS.first(where, before, **key) or HITS.first(where, (), **key)
     if found is None:
         raise HIT.DoesNotExist
     hit, hit.hit_type, hit.requester = found

@@ -1,6 +1,7 @@
 """Many at once: threads with connections of their own, one winner."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from threading import Barrier, Thread
 from typing import Any
 
@@ -182,3 +183,22 @@ def test_late_work_and_another_hit_of_a_kind_done_once_do_not_both_count(
 
     at_once(act)
     assert Assignment.objects.filter(state__in=LIVE).count() == 1
+
+
+def test_a_hit_whose_type_is_changed_is_there_for_those_who_wait_for_it(
+    rita: Any, rita_keys: Any, make_hit: Any
+) -> None:
+    hit, other = make_hit(rita), make_hit(rita, Title="Another")["HITTypeId"]
+    clients = [mturk_client(rita_keys) for _ in range(N_THREADS)]
+    kinds = (hit["HITTypeId"], other)
+
+    def act(n: int) -> None:
+        for kind in kinds * 3:
+            if n % 2:
+                clients[n].update_hit_type_of_hit(HITId=hit["HITId"], HITTypeId=kind)
+            else:
+                clients[n].update_expiration_for_hit(
+                    HITId=hit["HITId"], ExpireAt=clock.now() + timedelta(hours=1)
+                )
+
+    assert at_once(act) == [None] * N_THREADS
