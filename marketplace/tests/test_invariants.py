@@ -1,10 +1,12 @@
 """Hours of random requesters and workers: whatever they do, the books and the counters hold."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+from django.db import connections
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -17,8 +19,22 @@ from hypothesis.stateful import (
 from marketplace import clock
 from marketplace.hits.acceptance import RefusedError, accept, give_back, submit
 from marketplace.hits.contests import ContestError, raise_contest
-from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, AssignmentState, Event, Worker
+from marketplace.hits.lifecycle import settle_due
+from marketplace.models import (
+    HANDED_IN,
+    HIT,
+    LIVE,
+    Assignment,
+    AssignmentState,
+    Event,
+    LedgerEntry,
+    Worker,
+    WorkerBlock,
+)
+from marketplace.money.amounts import amount_of
+from marketplace.people.account_merge import MergeError, merge
 from marketplace.people.account_opening import keys_of, open_requester
+from marketplace.router import DATABASE
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.test_events import EVENTS
@@ -40,8 +56,42 @@ LEGAL = {
 }
 
 
+# With this statement a merge of the account waits until the transaction ends.
+WAITED_FOR = "SELECT COALESCE(merged_into_id"
+
+
+class OtherProcess:
+    """Acts once between two statements of a call, where no lock of the call would hold it up."""
+
+    def __init__(self, act: Callable[[], Any], after: int) -> None:
+        self.act = act
+        self.left = after
+        self.depth = len(connections[DATABASE].savepoint_ids)
+
+    def __call__(self, execute: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
+        """Run a statement, and act after it if it is its turn."""
+        result = execute(sql, values, many, context)
+        is_inside = len(connections[DATABASE].savepoint_ids) > self.depth
+        # SQLite cannot act within a statement that writes.
+        if not sql.startswith("SELECT") or (self.act is settle_all and is_inside):
+            return result
+        self.left -= 1
+        if WAITED_FOR in sql:
+            self.left = -1
+        if self.left == 0:
+            self.act()
+        return result
+
+
+def settle_all() -> None:
+    settle_due(clock.now())
+
+
 class Marketplace(RuleBasedStateMachine):
-    """Rita posts and decides, three workers come and go, and time passes."""
+    """Rita posts and decides, three workers come and go, and time passes.
+
+    Between two statements of her calls another process settles what is due, or joins accounts.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,11 +102,21 @@ class Marketplace(RuleBasedStateMachine):
             Worker.objects.create(display_name=f"W{n}", created_at=now) for n in range(3)
         ]
         self.seen: dict[int, str] = {}
+        # What was read of each HIT's work in one pass: ids, and the token of what comes after.
+        self.read: dict[str, tuple[list[str], dict[str, str]]] = {}
 
-    def attempt(self, name: str, **parameters: Any) -> None:
+    def attempt(self, name: str, **parameters: Any) -> dict[str, Any]:
         """Call an operation; a refusal is fine, a fault is not."""
         with suppress(self.client.exceptions.RequestError):
-            self.client._make_api_call(name, parameters)
+            return dict(self.client._make_api_call(name, parameters))
+        return {}
+
+    def join(self, who: int) -> None:
+        """Two accounts turn out to be one person's; somebody new comes."""
+        now, second = clock.now(), self.workers[who]
+        with suppress(MergeError):
+            merge(self.workers[who - 1], second, now)
+        self.workers[who] = Worker.objects.create(display_name="W", created_at=now)
 
     def hit(self, n: int) -> HIT | None:
         """Return one of the HITs there are."""
@@ -69,14 +129,19 @@ class Marketplace(RuleBasedStateMachine):
         found = list(rows)
         return found[n % len(found)] if found else None
 
-    @rule(reward=st.sampled_from(["0.50", "1.00"]), places=st.integers(1, 3))
-    def post(self, reward: str, places: int) -> None:
+    @rule(
+        reward=st.sampled_from(["0.50", "1.00"]),
+        places=st.integers(1, 3),
+        keywords=st.sampled_from(["", "once"]),
+    )
+    def post(self, reward: str, places: int, keywords: str) -> None:
         """Rita posts a HIT."""
         self.attempt(
             "CreateHIT",
             Title="t",
             Description="d",
             Reward=reward,
+            Keywords=keywords,
             MaxAssignments=places,
             AssignmentDurationInSeconds=600,
             AutoApprovalDelayInSeconds=7200,
@@ -91,12 +156,66 @@ class Marketplace(RuleBasedStateMachine):
             with suppress(RefusedError):
                 accept(self.workers[who], hit.hit_id, clock.now())
 
-    @rule(n=st.integers(0, 9))
-    def hand_in(self, n: int) -> None:
-        """A form arrives, early, late or again."""
+    @rule(n=st.integers(0, 9), seconds=st.sampled_from([0, 2]))
+    def hand_in(self, n: int, seconds: int) -> None:
+        """A form arrives, early, late or again, at a machine whose clock is slow or not."""
+        now = clock.now() - timedelta(seconds=seconds)
         if assignment := self.assignment(n):
+            is_known = assignment.state in HANDED_IN
+            is_late, worker = assignment.deadline <= now, assignment.worker
             with suppress(RefusedError):
-                submit(assignment, "answer", clock.now())
+                submit(assignment, "answer", now)
+            if is_late and not is_known and self.is_blocked(worker):
+                assert assignment.state not in HANDED_IN
+
+    def is_blocked(self, worker: Worker) -> bool:
+        """Tell whether Rita has blocked the worker."""
+        return WorkerBlock.objects.filter(requester=self.requester, worker=worker).exists()
+
+    @rule(who=st.integers(0, 2))
+    def block(self, who: int) -> None:
+        """Rita blocks a worker, or lets them come again."""
+        one = {"WorkerId": self.workers[who].worker_id}
+        if self.is_blocked(self.workers[who]):
+            self.attempt("DeleteWorkerBlock", **one)
+        else:
+            self.attempt("CreateWorkerBlock", **one, Reason="Because.")
+
+    @rule(
+        name=st.sampled_from(["ListHITs", "ListReviewableHITs", "GetAccountBalance"]),
+        minutes=st.sampled_from([1, 61, 130]),
+        after=st.integers(1, 3),
+    )
+    def look(self, name: str, minutes: int, after: int) -> None:
+        """What Rita is told is so when she is told, whoever settles what is due by then."""
+        clock.advance(timedelta(minutes=minutes))
+        size = {} if name == "GetAccountBalance" else {"MaxResults": 100}
+        with connections[DATABASE].execute_wrapper(OtherProcess(settle_all, after)):
+            told = self.attempt(name, **size)
+        if name == "GetAccountBalance":
+            self.requester.refresh_from_db()
+            assert told["AvailableBalance"] == amount_of(self.requester.balance_cents)
+            return
+        now = clock.now()
+        rows = HIT.objects.filter(requester=self.requester, disposed_at=None)
+        there = {
+            hit.hit_id for hit in rows if name == "ListHITs" or hit.status(now) == "Reviewable"
+        }
+        assert {one["HITId"] for one in told["HITs"]} == there
+
+    @rule(n=st.integers(0, 5))
+    def read_on(self, n: int) -> None:
+        """Rita reads one more of a HIT's work, and has passed over none."""
+        if not (hit := self.hit(n)):
+            return
+        ids, after = self.read.get(hit.hit_id, ([], {}))
+        told = self.attempt("ListAssignmentsForHIT", HITId=hit.hit_id, MaxResults=1, **after)
+        if not told["Assignments"]:
+            return
+        ids = [*ids, told["Assignments"][0]["AssignmentId"]]
+        self.read[hit.hit_id] = ids, {"NextToken": told["NextToken"]}
+        in_order = hit.assignments.filter(state__in=HANDED_IN).order_by("submitted_at", "pk")
+        assert list(in_order.values_list("assignment_id", flat=True))[: len(ids)] == ids
 
     @rule(n=st.integers(0, 9))
     def go_back(self, n: int) -> None:
@@ -104,6 +223,21 @@ class Marketplace(RuleBasedStateMachine):
         if assignment := self.assignment(n):
             with suppress(RefusedError):
                 give_back(assignment, clock.now())
+
+    @rule(
+        n=st.integers(0, 9),
+        how=st.sampled_from(["approve", "reject", "override", "bonus"]),
+        after=st.integers(3, 5),
+    )
+    def decide_meanwhile(self, n: int, how: str, after: int) -> None:
+        """Rita decides on work while its worker's account is joined to another one."""
+        row = self.assignment(n)
+        if row is None or row.worker not in self.workers:
+            return
+        who = self.workers.index(row.worker)
+        other = OtherProcess(lambda: self.join(who), after)
+        with connections[DATABASE].execute_wrapper(other):
+            self.decide(n, how)
 
     @rule(n=st.integers(0, 9), how=st.sampled_from(["approve", "reject", "override", "bonus"]))
     def decide(self, n: int, how: str) -> None:
@@ -212,6 +346,24 @@ class Marketplace(RuleBasedStateMachine):
         assert len(set(pairs)) == len(pairs)
         ids = list(live.values_list("assignment_id", flat=True))
         assert len(set(ids)) == len(ids)
+
+    @invariant()
+    def what_is_done_once_is_done_once(self) -> None:
+        """Of a type that states it no worker has two."""
+        rows = Assignment.objects.filter(
+            state__in=LIVE,
+            hit__requester=self.requester,
+            hit__hit_type__is_once=True,
+            worker__merged=None,
+        )
+        pairs = list(rows.values_list("hit__hit_type", "worker"))
+        assert len(set(pairs)) == len(pairs)
+
+    @invariant()
+    def nothing_is_owed_to_a_closed_account(self) -> None:
+        """Whatever is earned is the open account's."""
+        closed = LedgerEntry.objects.filter(worker__merged_into__isnull=False)
+        assert not closed.filter(requester=self.requester).exists()
 
     @invariant()
     def no_event_is_told_twice(self) -> None:
