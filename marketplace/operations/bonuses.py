@@ -11,7 +11,7 @@ from marketplace.models.identifiers import new_entity_id
 from marketplace.money import funds
 from marketplace.money.amounts import amount_of, cents_of
 from marketplace.operations.hit_types import MOST_CENTS
-from marketplace.operations.ownership import known_worker, settled_hit
+from marketplace.operations.ownership import known_worker, settle_own
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
 from marketplace.router import DATABASE
 from marketplace.wire.errors import DoesNotExist, InvalidParameter, RequestError
@@ -80,7 +80,8 @@ def list_bonus_payments(call: Call, parameters: dict[str, Any]) -> dict[str, Any
     if "AssignmentId" in parameters:
         rows = rows.filter(assignment__assignment_id=parameters["AssignmentId"])
     if "HITId" in parameters:
-        rows = rows.filter(assignment__hit=settled_hit(call, parameters["HITId"]))
+        settle_own(call, parameters["HITId"])
+        rows = rows.filter(assignment__hit__hit_id=parameters["HITId"])
     elif "AssignmentId" not in parameters:
         raise InvalidParameter("Give HITId or AssignmentId.")
     found, token = page_of(rows.select_related("worker", "assignment"), parameters)

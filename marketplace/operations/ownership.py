@@ -6,29 +6,19 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from common.prepared_sql import PreparedQuery, fields_of, instance_of
+from common.prepared_sql import PreparedQuery
 from marketplace.hits.lifecycle import locked
 from marketplace.models import (
     HANDED_IN,
     HIT,
     Assignment,
     AssignmentState,
-    HITType,
     QualificationType,
     Worker,
 )
 from marketplace.wire.errors import DoesNotExist, RequestError, WireError
 from marketplace.wire.fault_injection import is_frozen
 from marketplace.wire.registry import Call
-
-HIT_FIELDS, TYPE_FIELDS = fields_of(HIT), fields_of(HITType)
-ONE_HIT = PreparedQuery(
-    lambda hit_id, requester: HIT.objects.filter(hit_id=hit_id, requester=requester).values_list(
-        *HIT_FIELDS, *fields_of(HITType, "hit_type__")
-    ),
-    hit_id=str,
-    requester=int,
-)
 
 DUE_OF_HIT = PreparedQuery(
     lambda hit_id, requester: HIT.objects.filter(hit_id=hit_id, requester=requester).values_list(
@@ -50,27 +40,15 @@ def own_hit(call: Call, hit_id: str) -> Iterator[HIT]:
         yield hit
 
 
-def settled_hit(call: Call, hit_id: str) -> HIT:
-    """Return the caller's HIT as it is now, locking only if time has changed it."""
-    row = ONE_HIT.first(hit_id=hit_id, requester=call.requester.pk)
-    if row is None:
-        raise DoesNotExist("Hit", "HIT", hit_id)
-    hit = instance_of(HIT, HIT_FIELDS, row[: len(HIT_FIELDS)])
-    hit.hit_type = instance_of(HITType, TYPE_FIELDS, row[len(HIT_FIELDS) :])
-    if hit.next_due_at is not None and hit.next_due_at <= call.now:
-        with own_hit(call, hit_id) as settled:
-            return settled
-    return hit
-
-
 def settle_own(call: Call, hit_id: str) -> None:
-    """Settle the caller's HIT, as `settled_hit` does, reading no more of it than that takes."""
+    """Settle the caller's HIT, locking only if time has changed it; raises HITDoesNotExist."""
     row = DUE_OF_HIT.first(hit_id=hit_id, requester=call.requester.pk)
     if row is None:
         raise DoesNotExist("Hit", "HIT", hit_id)
     (next_due_at,) = row
     if next_due_at is not None and next_due_at <= call.now:
-        settled_hit(call, hit_id)
+        with own_hit(call, hit_id):
+            pass
 
 
 def refuse_disposed(hit: HIT) -> None:
