@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from annotation.dashboard.tests.making import make_browser
+from annotation.dashboard.tests.making import make_browser, send
 from collector.models import Collection, CollectionState
 from marketplace import clock
 from marketplace.models import HIT, HITType, QualificationType, WorkerProfile
@@ -73,6 +73,12 @@ def titles(visitor: Visitor) -> set[str]:
     return {kind.title for kind in HITType.objects.all() if f">{kind.title}<" in page}
 
 
+def choose(rita: Client, form: dict[str, Any]) -> Any:
+    """Return the answer to the form of groups."""
+    page = "/collections/pilot/people/"
+    return send(rita, page, f"{page}groups/", form)
+
+
 def is_away() -> None:
     raise MarketplaceError("Nothing answers at the address.", permanent=False)
 
@@ -86,10 +92,10 @@ def test_members_of_any_chosen_group_see_the_hits_and_nobody_else(
 ) -> None:
     ada, grace, mallory = Visitor("Ada"), Visitor("Grace"), Visitor("Mallory")
     panel, class_a = group("Lab panel", ada), group("Class A", grace)
-    page = rita.post("/collections/pilot/people/groups/", {"group": ["Lab panel", "Class B"]})
+    page = choose(rita, {"group": ["Lab panel", "Class B"]})
     assert page.status_code == 400
     assert "The marketplace has no group called Class B." in page.content.decode()
-    rita.post("/collections/pilot/people/groups/", {"group": ["Lab panel", "Class A"]})
+    choose(rita, {"group": ["Lab panel", "Class A"]})
     shown = rita.get("/collections/pilot/publish/").content.decode()
     test = title(pilot, "question_qualification")
     assert "Seen by 2 people of Lab panel and Class A" in shown
@@ -138,10 +144,10 @@ def test_the_page_tells_whom_the_hits_that_are_up_were_posted_for(
     rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     group("Lab panel", Visitor("Ada"), Visitor("Grace"))
-    rita.post("/collections/pilot/people/groups/", {"group": ["Lab panel"]})
+    choose(rita, {"group": ["Lab panel"]})
     run("publish", "pilot")
     n_up = HIT.objects.count()
-    rita.post("/collections/pilot/people/groups/", {"why": "Everybody may."})
+    choose(rita, {"why": "Everybody may."})
     page = rita.get("/collections/pilot/people/").content.decode()
     assert f"{n_up} HITs that are up: members of Lab panel only." in page
     assert "HITs posted from now on: everybody on the marketplace" in page
@@ -177,17 +183,17 @@ def test_hits_posted_for_any_of_several_groups_name_them_all(
     group("Lab panel", Visitor("Ada"))
     gone = group("Class A", Visitor("Grace"))
     why = {"why": "As planned."}
-    rita.post("/collections/pilot/people/groups/", {"group": ["Lab panel", "Class A"]})
+    choose(rita, {"group": ["Lab panel", "Class A"]})
     run("publish", "pilot")
     assert groups_needed(pilot) == ("Class A", "Lab panel")
-    rita.post("/collections/pilot/people/groups/", {"group": ["Lab panel"], **why})
+    choose(rita, {"group": ["Lab panel"], **why})
     pilot.refresh_from_db()
     assert "members of Class A or Lab panel only." in audience_of(pilot).sentences()[0]
     by_title = {one.title: one.n_see for one in audience_of(pilot).stages}
     # Of the other test none is up.
     assert by_title[title(pilot, "question_qualification")] == 2
     assert by_title[title(pilot, "answer_qualification")] == 1
-    rita.post("/collections/pilot/people/groups/", {"group": ["Class A", "Lab panel"], **why})
+    choose(rita, {"group": ["Class A", "Lab panel"], **why})
     pilot.refresh_from_db()
     assert not audience_of(pilot).is_changed
     gone.deleted_at = clock.now()
@@ -199,9 +205,9 @@ def test_simulate_says_why_hits_were_left_that_members_alone_see(
     rita: Client, pilot: Collection
 ) -> None:
     group("Lab panel")
-    rita.post("/collections/pilot/people/groups/", {"group": ["Lab panel"]})
+    choose(rita, {"group": ["Lab panel"]})
     run("publish", "pilot")
-    rita.post("/collections/pilot/people/groups/", {"why": "Everybody may."})
+    choose(rita, {"why": "Everybody may."})
     pilot.refresh_from_db()
     printed = StringIO()
     Command(stdout=printed)._print(pilot, Result(n_workers=8), as_json=False)
@@ -299,7 +305,7 @@ def test_what_cannot_be_meant_is_refused_in_one_line(rita: Client, pilot: Collec
         assert "Choose whom to take it back from" in lost.content.decode()
     Collection.objects.update(parameters={**pilot.parameters, "people": {"groups": ["Lab panel"]}})
     Collection.objects.update(state=CollectionState.COLLECTING)
-    unexplained = rita.post("/collections/pilot/people/groups/", {"group": ["Empty room"]})
+    unexplained = choose(rita, {"group": ["Empty room"]})
     assert "Say why" in unexplained.content.decode()
     with pytest.raises(CommandError, match="Only members of Lab panel see its HITs"):
         Command()._prepared({"name": "pilot", "replay": None, "protocol": "", "stage": ""})
@@ -309,7 +315,7 @@ def test_the_pages_open_while_the_marketplace_is_away(
     rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     group("Lab panel", Visitor("Ada"))
-    rita.post("/collections/pilot/people/groups/", {"group": ["Lab panel"]})
+    choose(rita, {"group": ["Lab panel"]})
 
     def silent(*_: object, **__: object) -> Any:
         raise MarketplaceError("Connection refused.", permanent=False, is_away=True)

@@ -1,10 +1,12 @@
 """One collection on the requester's pages: found by its address, shown under its tabs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -19,6 +21,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import Parameters
 from collector.seeds.selection import is_curated
+from common.seen_version import check_seen
 from tasks.pages.wording import price
 
 View = Callable[..., HttpResponseBase]
@@ -66,6 +69,17 @@ class CollectionContext:
     def url(self, page: str, /, **kwargs: object) -> str:
         """Return the address of one of the collection's pages."""
         return reverse(page, kwargs={"slug": self.collection.slug, **kwargs})
+
+    @contextmanager
+    def unchanged(self, request: HttpRequest, version: Callable[[], str]) -> Iterator[None]:
+        """Store a form in one transaction, unless it was shown at another version than now.
+
+        version: read again under the collection's lock. Raises OutOfDateError.
+        """
+        with transaction.atomic():
+            Collection.objects.select_for_update(no_key=True).get(pk=self.collection.pk)
+            check_seen(request.POST, version())
+            yield
 
     def tabs(self) -> list[Tab]:
         """Return the collection's pages, with how much waits on each; eight queries.

@@ -21,23 +21,30 @@ from collector.protocols.parameters import FOLDS, Parameters
 from collector.seeds.candidate import GROUP, Candidate, Offered
 from collector.seeds.seed_contracts import CURATED_SEEDS, SEEDS, SPLITS
 from common.actions import ActionError
+from common.seen_version import FIELD, check_seen
 
 
 def select_seeds(
-    collection: Collection, count: int, tell: Callable[[str, int], object] = lambda what, left: None
+    collection: Collection,
+    count: int,
+    tell: Callable[[str, int], object] = lambda what, left: None,
+    seen: str | None = None,
 ) -> dict[str, int]:
     """Choose `count` more seeds for the main task, after those that qualification needs.
 
     The choice follows from the collection's seed alone: 10 and then 20 more are the same seeds
     as 30 at once. A fold, once planned, is never changed. Returns the new seeds of the main task
-    per fold, under "" where the protocol splits later. `tell` hears what each filter left.
-    Raises ActionError when the corpus has too few, and then chooses none.
+    per fold, under "" where the protocol splits later. `tell` hears what each filter left; `seen`
+    is how many seeds there were when more were asked for, None asks no such thing. Raises
+    ActionError when the corpus has too few or others were chosen since, and then chooses none.
     """
     if is_curated(collection):
         propose_sets(collection)
     with transaction.atomic():
         # The parameters may have been changed since the collection was read.
         collection = Collection.objects.select_for_update().get(pk=collection.pk)
+        if seen is not None:
+            check_seen({FIELD: seen}, str(collection.seeds.count()))
         parameters = parameters_of(collection)
         taken = set(collection.seeds.values_list("key", flat=True))
         taken |= set(collection.dropped_seeds.values_list("key", flat=True))

@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 
+from common.tests.forms import hidden_in
 from marketplace import clock
 from marketplace.desk.users import open_user
 from marketplace.models import Requester
@@ -50,7 +51,7 @@ class DeskVisitor:
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', html)
         assert token, "no token on this page"
         fields["csrfmiddlewaretoken"] = token[1]
-        return self.client.post(path, fields, follow=True)
+        return self.client.post(path, hidden_in(html, path) | fields, follow=True)
 
     def upload(self, page: str, path: str, text: str, /, **fields: Any) -> HttpResponse:
         """Return where an uploaded CSV leads to."""

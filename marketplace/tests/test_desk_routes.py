@@ -33,7 +33,7 @@ HOSTS = {
     "desk-requester": ("GET", IN),
     "desk-make-key": ("POST", IN),
     "desk-credit": ("POST", BAD),
-    "desk-change-account": ("POST", TO),
+    "desk-change-account": ("POST", BAD),
     "desk-make-user": ("POST", BAD),
     "desk-act-for": ("POST", TO),
     "desk-act-no-more": ("POST", TO),

@@ -175,10 +175,10 @@ def test_a_worker_is_changed_closed_and_merged(host: DeskVisitor) -> None:
         f"/desk/workers/{other.pk}/", f"/desk/workers/{other.pk}/", name="B", mail="ada@example.org"
     )
     assert "Another worker has this mail address" in taken.content.decode()
-    host.post(path, f"{path}close/")
+    host.post(path, f"{path}close/", account="close")
     ada.refresh_from_db()
     assert not ada.is_active
-    host.post(path, f"{path}close/")
+    host.post(path, f"{path}close/", account="open")
     page = host.post(path, f"{path}merge/", second="ANOBODY")
     assert "There is no worker ANOBODY" in page.content.decode()
     page = host.post(path, f"{path}merge/", second=other.worker_id)

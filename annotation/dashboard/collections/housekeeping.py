@@ -108,7 +108,9 @@ def drop_seeds(request: HttpRequest, context: CollectionContext) -> HttpResponse
             housekeeping.drop_seed(seed, name_of(request), timezone.now())
             messages.success(request, f"Seed {seed.position:,} is let go and not chosen again.")
         else:
-            number = housekeeping.drop_all_seeds(context.collection)
+            rows = context.collection.seeds.all()
+            with context.unchanged(request, lambda: str(rows.count())):
+                number = housekeeping.drop_all_seeds(context.collection)
             messages.success(request, f"All {number:,} seeds are let go: choose anew.")
     except ActionError as error:
         messages.error(request, error.on_page)

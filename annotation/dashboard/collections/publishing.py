@@ -12,9 +12,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.money.spending import spending_of
-from collector.models import CollectionState, Stage
+from collector.models import Collection, CollectionState, Stage
 from collector.seeds.selection import empty_splits
 from common.actions import ActionError
+from common.seen_version import OutOfDateError
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import publication
 from tasks.lifecycle.publication import locks_labels, notices, to_open
@@ -112,8 +113,13 @@ def raise_budget(request: HttpRequest, context: CollectionContext) -> HttpRespon
     if cents is None:
         messages.error(request, "Write the budget as a number, such as 250 or 249.50.")
         return again
+    rows = Collection.objects.filter(pk=context.collection.pk)
     try:
-        publication.raise_budget(context.collection, cents, name_of(request), timezone.now())
+        with context.unchanged(request, lambda: str(rows.values_list("budget_cents")[0][0])):
+            publication.raise_budget(context.collection, cents, name_of(request), timezone.now())
+    except OutOfDateError as error:
+        messages.error(request, str(error))
+        return again
     except ActionError:
         sentence = f"{context.price(bound)} are reserved or spent already: set that much or more."
         messages.error(request, sentence)

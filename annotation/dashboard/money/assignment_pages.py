@@ -18,6 +18,7 @@ from annotation.dashboard.money.bonuses import bonus_form, bonuses_of
 from annotation.dashboard.people.submission_sheets import sheets_of
 from annotation.dashboard.people.worker_names import people_of
 from common.actions import ActionError
+from common.seen_version import check_seen, version_of
 from tasks.models import ReceiptState, Session, Submission
 from tasks.money.pay_decisions import ACTS, paid_apart
 from tasks.money.rejections import LONGEST_REASON, work_on
@@ -80,6 +81,7 @@ def assignment(request: HttpRequest, context: CollectionContext, key: int) -> Ht
         apart=paid_apart(line.work),
         longest=LONGEST_REASON,
         typed=request.session.pop(_typed(session), {}),
+        seen=_seen(session),
         bonus=bonus_form(request, submission) if submission else None,
         bonuses=bonuses_of(submission) if submission else [],
     )
@@ -100,6 +102,7 @@ def decide_pay(request: HttpRequest, context: CollectionContext, key: int) -> Ht
         messages.error(request, "Choose what to do with one of the buttons.")
         return here
     try:
+        check_seen(request.POST, _seen(session))
         sentence = act(work, words, name_of(request), timezone.now())
     except ActionError as error:
         request.session[_typed(session)] = {
@@ -115,6 +118,12 @@ def decide_pay(request: HttpRequest, context: CollectionContext, key: int) -> Ht
 def _session(context: CollectionContext, key: int) -> Session:
     rows = Session.objects.filter(posting__stage__collection=context.collection)
     return get_object_or_404(rows.select_related("posting__stage"), pk=key)
+
+
+def _seen(session: Session) -> str:
+    """Return the version of the newest proposal, "" without one: what is confirmed was read."""
+    newest = session.rejections.first()
+    return version_of(newest.pk, newest.state) if newest else ""
 
 
 def _typed(session: Session) -> str:

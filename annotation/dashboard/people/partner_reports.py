@@ -14,6 +14,7 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.people.worker_names import People, people_of
 from common.actions import ActionError
+from common.seen_version import version_of
 from tasks.dialog.sections import section_of
 from tasks.models import PartnerReport, ReportDecision, Turn
 from tasks.people import partner_reports
@@ -46,6 +47,7 @@ class ReportedPartner:
     said_of_them: str
     turns: list[DialogTurn]
     title: str
+    seen: str
 
 
 @collection_page
@@ -79,7 +81,8 @@ def decide_report(request: HttpRequest, context: CollectionContext) -> HttpRespo
     try:
         decision = ReportDecision(request.POST.get("decision", ""))
         words = request.POST.get("words", "")[:500]
-        partner_reports.decide(row, decision, words, name_of(request), timezone.now())
+        with context.unchanged(request, lambda: _seen(_reports(context).get(pk=key))):
+            partner_reports.decide(row, decision, words, name_of(request), timezone.now())
     except ActionError as error:
         messages.error(request, error.on_page)
     except ValueError:
@@ -88,6 +91,11 @@ def decide_report(request: HttpRequest, context: CollectionContext) -> HttpRespo
         who = people_of(context.collection).name(row.reported_id)
         messages.success(request, f"{who}: {decision.label.lower()}.")
     return redirect(context.url("partners"))
+
+
+def _seen(row: PartnerReport) -> str:
+    """Return the version of what was decided about a report."""
+    return version_of(row.decision, row.words, row.decided_by, row.decided_at)
 
 
 def _reports(context: CollectionContext) -> QuerySet[PartnerReport]:
@@ -109,6 +117,7 @@ def _complaint(row: PartnerReport, people: People) -> ReportedPartner:
             for turn in row.dialog.turns.all()
         ],
         title=f"{section.title}: {section.heading}",
+        seen=_seen(row),
     )
 
 

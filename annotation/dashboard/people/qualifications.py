@@ -11,6 +11,7 @@ from annotation.dashboard.collection_context import CollectionContext, collectio
 from annotation.dashboard.people.submission_sheets import sheets_of, submission_of
 from annotation.dashboard.people.worker_names import People, people_of
 from collector.models import Stage
+from common.seen_version import OutOfDateError, version_of
 from tasks.models import Grant, GrantState
 from tasks.people import qualifications
 
@@ -56,6 +57,7 @@ def inspection(
         grant=shown,
         name=people.name(shown.worker_id) if shown else "",
         number=people.number(shown.worker_id) if shown else None,
+        seen=_seen(shown) if shown else "",
         submission=submission,
         sheets=sheets_of(submission, context.collection.corpus) if submission else [],
     )
@@ -78,13 +80,24 @@ def decide(
     elif not granted and not note:
         messages.error(request, "Say in the note why you decline: the worker reads it.")
     else:
-        qualifications.decide(
-            grant, granted=granted, note=note, by=name_of(request), now=timezone.now()
-        )
+        try:
+            with context.unchanged(request, lambda: _seen(grant)):
+                qualifications.decide(
+                    grant, granted=granted, note=note, by=name_of(request), now=timezone.now()
+                )
+        except OutOfDateError as error:
+            messages.error(request, str(error))
+            return redirect(context.url("submission", stage=stage, number=number))
         done = "may now take the main task" if granted else "is declined"
         messages.success(request, f"{people.name(grant.worker_id)} {done}.")
         return redirect(context.url("qualification", stage=stage))
     return redirect(context.url("submission", stage=stage, number=number))
+
+
+def _seen(grant: Grant) -> str:
+    """Return the version of what was handed in and decided."""
+    row = Grant.objects.get(pk=grant.pk)
+    return version_of(row.state, row.submitted_at, row.decided_at, row.decided_by)
 
 
 def _stages(context: CollectionContext) -> list[Stage]:

@@ -15,7 +15,7 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.collections.publishing import marketplace_problem
 from collector.models import CollectionState
-from collector.protocols.revisions import revise
+from collector.protocols.revisions import newest, revise
 from common.actions import ActionError
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Grant, GrantState
@@ -38,7 +38,7 @@ def people(request: HttpRequest, context: CollectionContext) -> HttpResponse:
 def choose_groups(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Limit what is posted from now on to the ticked groups; a refused choice stays ticked."""
     chosen = request.POST.getlist("group")
-    why = request.POST.get("why", "").strip()
+    why, seen = request.POST.get("why", "").strip(), request.POST.get("seen", "")
     is_draft = context.collection.state == CollectionState.DRAFT
     try:
         trusted.check_groups(chosen)
@@ -48,6 +48,7 @@ def choose_groups(request: HttpRequest, context: CollectionContext) -> HttpRespo
             why=why or (FIRST if is_draft else ""),
             by=name_of(request),
             now=timezone.now(),
+            seen=int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 19 else -1,
         )
     except ActionError as error:
         return _drawn(request, context, 400, groups_problem=error.on_page, ticked=chosen, why=why)
@@ -130,6 +131,7 @@ def _drawn(
     acts = rows.values("decided_by", "decided_at", "state", "qualification__stage__name")
     shown: dict[str, object] = {
         "audience": audience,
+        "seen": newest(context.collection),
         "ticked": audience.groups,
         "choices": sorted({*audience.known, *audience.groups}),
         "is_draft": context.collection.state == CollectionState.DRAFT,

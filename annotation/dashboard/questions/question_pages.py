@@ -48,6 +48,7 @@ from annotation.decisions.verdicts import IN_ORDER, voting_stages
 from annotation.models import Override, SplitAssignment, Verdict
 from collector.models import Corpus
 from common.actions import ActionError
+from common.seen_version import version_of
 from tasks.kinds.registry import kind_of
 from tasks.models import Answer, Question
 from tasks.widgets.spans import MAIN
@@ -168,6 +169,7 @@ def question(request: HttpRequest, context: CollectionContext, key: str) -> Http
             for each in decisions_on(row, context.parameters)
         ],
         typed=request.session.pop(f"override {row.key}", {"base": _released(votes)}),
+        seen=_seen(row),
     )
 
 
@@ -185,19 +187,20 @@ def override(request: HttpRequest, context: CollectionContext, key: str) -> Http
         note = note.strip() or CHOSEN_BY_KEY
     by, now = name_of(request), timezone.now()
     try:
-        if request.POST.get("labels"):
-            _decide_labels(context, row, request, note)
-            messages.success(request, "Recorded: these labels hold. Nobody's reward changes.")
-            return redirect(_next_address(context, request, row))
-        if request.POST.get("decision") == VOTES:
-            logged = follow_votes(verdict, note, by, now)
-        elif request.POST.get("decision") == CORRECTED:
-            base, typed = _to_correct(context, row, request), _typed(request)
-            payload = corrected(base, typed, context.collection.corpus)
-            logged = correct(verdict, base, typed.type, payload, note, by, now)
-        else:
-            chosen, outcome = _chosen(request, context, row)
-            logged = override_verdict(verdict, outcome, chosen, note, by, now)
+        with context.unchanged(request, lambda: _seen(row)):
+            if request.POST.get("labels"):
+                _decide_labels(context, row, request, note)
+                messages.success(request, "Recorded: these labels hold. Nobody's reward changes.")
+                return redirect(_next_address(context, request, row))
+            if request.POST.get("decision") == VOTES:
+                logged = follow_votes(verdict, note, by, now)
+            elif request.POST.get("decision") == CORRECTED:
+                base, typed = _to_correct(context, row, request), _typed(request)
+                payload = corrected(base, typed, context.collection.corpus)
+                logged = correct(verdict, base, typed.type, payload, note, by, now)
+            else:
+                chosen, outcome = _chosen(request, context, row)
+                logged = override_verdict(verdict, outcome, chosen, note, by, now)
     except ActionError as error:
         kept = {name: request.POST.get(name, "")[:MOST_WORDS] for name in KEPT}
         request.session[f"override {row.key}"] = {"note": note, **kept}
@@ -207,6 +210,19 @@ def override(request: HttpRequest, context: CollectionContext, key: str) -> Http
         if "by_key" in request.POST:
             return redirect(_next_address(context, request, row))
     return redirect(_address(context, request, key))
+
+
+def _seen(row: Question) -> str:
+    """Return the version of a question's answers, by letter, and of what was decided by hand.
+
+    Letters move when an answer goes: a letter of an older page could mean another answer.
+    """
+    verdict = Verdict.objects.filter(question=row).first()
+    hand = verdict.overrides.order_by("-pk").values_list("pk", flat=True).first() if verdict else 0
+    decided = Answer.objects.filter(question=row).exclude(corrected_by="").order_by("pk")
+    return version_of(
+        [answer.pk for answer in _answers(row)], hand, list(decided.values_list("pk", flat=True))
+    )
 
 
 def _decide_labels(

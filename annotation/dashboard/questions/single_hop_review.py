@@ -18,15 +18,21 @@ from annotation.readers.single_paragraph_hint import answers_alone
 from annotation.splits.difficulty.examples import answer_of
 from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.single_hop_review import decide, mark_question, sampled, undecided
+from common.seen_version import OutOfDateError, version_of
 
 DECISIONS = {"single": True, "multi": False, "take_back": None}
 
 
 @dataclass(frozen=True)
 class QuestionToMark:
-    """A sampled question with its texts; `alone` is the title that seems to be enough."""
+    """A sampled question with its texts; `alone` is the title that seems to be enough.
+
+    `hops` is ticked; `stored` names the mark that is kept, where it is another one, or "".
+    """
 
     row: SampledQuestion
+    hops: str
+    stored: str
     answer: str
     texts: list[Passage]
     alone: str
@@ -38,18 +44,32 @@ def sampled_worker(
     request: HttpRequest, context: CollectionContext, table: DifficultyTable, worker: str
 ) -> HttpResponse:
     """Show the worker's sample to be read and marked."""
+    return _drawn(request, context, table, worker)
+
+
+def _drawn(
+    request: HttpRequest,
+    context: CollectionContext,
+    table: DifficultyTable,
+    worker: str,
+    problem: str = "",
+) -> HttpResponse:
+    """Return the page; what was refused, because of a problem, stays ticked."""
     rows = _rows(context, worker)
     found = next(one for one in sampled_workers(context, table) if one.worker_id == worker)
     history = HopDecision.objects.filter(collection=context.collection, worker_id=worker)
     return context.render(
         request,
         "questions/single_hop_review.html",
+        status=400 if problem else 200,
         tab="difficulty",
+        problem=problem,
         table=table,
         worker=found,
-        reads=[_read(row) for row in rows],
+        reads=[_read(row, request.POST.get(f"hops-{row.pk}", row.hops)) for row in rows],
         choices=[(value, label) for value, label in Hops.choices if value],
         history=list(history.order_by("-pk")),
+        seen=_seen(context, worker),
         overwhelming=round(100 * table.single_hop_share),
     )
 
@@ -60,18 +80,23 @@ def mark_sample(
     request: HttpRequest, context: CollectionContext, table: DifficultyTable, worker: str
 ) -> HttpResponse:
     """Keep the marks as they stand on the page, and decide about the worker when asked to."""
-    rows, by, now = _rows(context, worker), name_of(request), timezone.now()
-    for row in rows:
-        mark = request.POST.get(f"hops-{row.pk}", "")
-        if mark in Hops.values and mark != row.hops:
-            mark_question(row, Hops(mark), by, now)
+    by, now = name_of(request), timezone.now()
     decision = request.POST.get("decision", "")
     who = people_of(context.collection).name(worker)
+    single_hop = DECISIONS.get(decision)
+    try:
+        with context.unchanged(request, lambda: _seen(context, worker)):
+            for row in _rows(context, worker):
+                mark = request.POST.get(f"hops-{row.pk}", "")
+                if mark in Hops.values and mark != row.hops:
+                    mark_question(row, Hops(mark), by, now)
+            if decision in DECISIONS:
+                decide(context.collection, worker, single_hop, by, now)
+    except OutOfDateError as error:
+        return _drawn(request, context, table, worker, str(error))
     if decision not in DECISIONS:
         messages.success(request, f"{who}: the marks are kept.")
         return redirect(context.url("sampled_worker", worker=worker))
-    single_hop = DECISIONS[decision]
-    decide(context.collection, worker, single_hop, by, now)
     messages.success(request, f"{who}: {_said(single_hop)}")
     waiting = [each for each in undecided(context.collection) if each != worker]
     if waiting and single_hop is not None:
@@ -86,6 +111,13 @@ def _said(single_hop: bool | None) -> str:
     return f"{kind}. Nobody's pay changes."
 
 
+def _seen(context: CollectionContext, worker: str) -> str:
+    """Return the version of the worker's marks and of what was decided by them."""
+    rows = _rows(context, worker)
+    last = HopDecision.objects.filter(collection=context.collection, worker_id=worker).last()
+    return version_of([(row.pk, row.hops) for row in rows], last and last.pk)
+
+
 def _rows(context: CollectionContext, worker: str) -> list[SampledQuestion]:
     """Return the worker's sample with all that is shown of it; 404 without one."""
     rows = sampled(context.collection).filter(worker_id=worker)
@@ -94,7 +126,7 @@ def _rows(context: CollectionContext, worker: str) -> list[SampledQuestion]:
     return list(read.prefetch_related(seed_paragraphs("question__seed")).order_by("position"))
 
 
-def _read(row: SampledQuestion) -> QuestionToMark:
+def _read(row: SampledQuestion, hops: str) -> QuestionToMark:
     question = row.question
     answer = answer_of(question.verdict.chosen)
     paragraphs = [each.paragraph for each in question.seed.seed_paragraphs.all()]
@@ -102,6 +134,8 @@ def _read(row: SampledQuestion) -> QuestionToMark:
     place = answers_alone(question.text, answer, titles, [each.text for each in paragraphs])
     return QuestionToMark(
         row=row,
+        hops=hops,
+        stored="" if hops == row.hops else str(Hops(row.hops).label),
         answer=answer,
         texts=pair_passages(question, question.verdict.chosen),
         alone="" if place is None else titles[place],

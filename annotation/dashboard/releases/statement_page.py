@@ -1,5 +1,6 @@
 """The one form that asks for what only a requester can say of a dataset."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -13,6 +14,7 @@ from annotation.dashboard.collection_context import CollectionContext, collectio
 from annotation.models import About, Statement
 from annotation.release.statements import HELP, LONGEST, do_say, problem_of, said
 from common.actions import ActionError
+from common.seen_version import OutOfDateError, version_of
 
 LINES = {About.CONTACT: 1, About.PAGE: 1, About.AUTHORS: 3}
 
@@ -35,11 +37,14 @@ class Asked:
 def statements(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Ask, and keep what is said; what is refused stays as it was typed."""
     collection = context.collection
-    texts, problem = said(collection), ""
+    texts, problem, newer = said(collection), "", None
     if request.method == "POST":
         texts = {about: request.POST.get(about, "") for about in About.values}
         try:
-            changed = do_say(collection, texts, name_of(request), timezone.now())
+            with context.unchanged(request, lambda: version_of(said(collection))):
+                changed = do_say(collection, texts, name_of(request), timezone.now())
+        except OutOfDateError as error:
+            problem, newer = str(error), said(collection)
         except ActionError:
             problem = "Nothing was saved: what is wrong is marked below. Nothing typed is lost."
         else:
@@ -54,7 +59,7 @@ def statements(request: HttpRequest, context: CollectionContext) -> HttpResponse
             help=HELP[about],
             text=texts.get(about, ""),
             rows=LINES.get(About(about), 4),
-            wrong=problem_of(about, texts.get(about, "").strip()) if problem else "",
+            wrong=_wrong(about, texts.get(about, ""), newer) if problem else "",
             last=last.get(about),
         )
         for about in About.values
@@ -67,4 +72,13 @@ def statements(request: HttpRequest, context: CollectionContext) -> HttpResponse
         asked=asked,
         problem=problem,
         longest=LONGEST,
+        seen=version_of(said(collection)),
     )
+
+
+def _wrong(about: str, text: str, newer: Mapping[str, str] | None) -> str:
+    """Return what is wrong with what was typed; for a page out of date, what is stored instead."""
+    if newer is None:
+        return problem_of(about, text.strip())
+    stored = newer.get(about, "")
+    return "" if text.replace("\r\n", "\n").strip() == stored else f"Stored now: {stored or '–'}"

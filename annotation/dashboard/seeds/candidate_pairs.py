@@ -21,6 +21,7 @@ from collector.graph.files import graph_of
 from collector.graph.graph_file import Graph, GraphError
 from collector.ingest.link_resolution import Resolver
 from collector.models import CandidateSet, Paragraph, SetRole, SetState
+from common.seen_version import OutOfDateError
 
 PAIRS = 4
 MAX_REDRAWS = 50
@@ -88,9 +89,11 @@ def decide_set(request: HttpRequest, context: CollectionContext, key: int) -> Ht
     if state not in SetState.values:
         messages.error(request, "Choose: keep, drop, or undo.")
         return redirect(_back(request, context, each))
+    rows = CandidateSet.objects.filter(pk=each.pk)
     try:
-        lost = decide(each, state, name_of(request), timezone.now())
-    except CandidatesError as error:
+        with context.unchanged(request, lambda: rows.values_list("state", flat=True)[0]):
+            lost = decide(each, state, name_of(request), timezone.now())
+    except (CandidatesError, OutOfDateError) as error:
         messages.error(request, str(error))
         return redirect(_back(request, context, each))
     said = f"“{each.name}” {DONE[SetState(state)]}"

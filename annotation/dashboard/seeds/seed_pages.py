@@ -28,6 +28,7 @@ from collector.seeds.selection import (
     stages_from_seeds,
 )
 from common.actions import ActionError
+from common.seen_version import FIELD
 from tasks.kinds.registry import kind_of
 
 PER_PAGE = 8
@@ -131,7 +132,10 @@ def choose_seeds(request: HttpRequest, context: CollectionContext) -> HttpRespon
     left: list[tuple[int, str]] = []
     try:
         folds = select_seeds(
-            context.collection, count, tell=lambda what, number: left.append((number, what))
+            context.collection,
+            count,
+            tell=lambda what, number: left.append((number, what)),
+            seen=request.POST.get(FIELD, ""),
         )
     except (ActionError, ProtocolError) as error:
         messages.error(request, str(error))

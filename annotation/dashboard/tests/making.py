@@ -16,6 +16,7 @@ from collector.models import Collection, Corpus, Seed, Stage
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import get_protocol
 from collector.seeds.selection import select_seeds
+from common.tests.forms import hidden_in
 from tasks.models import (
     Answer,
     EmptySubmission,
@@ -53,6 +54,12 @@ def once_in(page: str) -> str:
     """Return what names the page's form."""
     (found,) = re.findall(r'<input type="hidden" name="once" value="(\w+)"', page)
     return str(found)
+
+
+def send(browser: Client, page: str, address: str, form: Any = None, **more: Any) -> Any:
+    """Return the answer to the form of `page` that posts to `address`, filled in by `form`."""
+    hidden = hidden_in(browser.get(page).content.decode(), address)
+    return browser.post(address, hidden | (form or {}), **more)
 
 
 def make_browser(**kwargs: Any) -> Client:

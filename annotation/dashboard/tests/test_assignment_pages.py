@@ -7,7 +7,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.dashboard.tests.making import make_browser, make_confirmed, make_empty_submission
+from annotation.dashboard.tests.making import (
+    make_browser,
+    make_confirmed,
+    make_empty_submission,
+    send,
+)
 from collector.models import Collection, User
 from tasks.crowd import marketplace
 from tasks.models import (
@@ -45,7 +50,8 @@ def grace(db: None) -> Client:
 def decide(browser: Client, work: Any, decision: str, words: str = "") -> str:
     """Return the page after a button was pressed."""
     form = {"decision": decision, "words": words}
-    reply = browser.post(f"{LIST}{work.session.pk}/decide/", form, follow=True)
+    page = f"{LIST}{work.session.pk}/"
+    reply = send(browser, page, f"{page}decide/", form, follow=True)
     return str(reply.content.decode())
 
 

@@ -8,6 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from annotation.dashboard.tests.making import send
 from annotation.dashboard.tests.test_collections import queries
 from collector.candidates.tests.making import make_pairs, make_towns
 from collector.graph import files
@@ -33,7 +34,8 @@ def towns(rita: Client, pilot: Collection) -> CandidateSet:
 
 
 def said(rita: Client, address: str, **given: Any) -> str:
-    return rita.post(address, given, follow=True).content.decode()
+    page = address.removesuffix("decide/")
+    return send(rita, page, address, given, follow=True).content.decode()
 
 
 def test_without_sets_it_says_what_to_do_and_proposes_categories(
@@ -97,7 +99,8 @@ def test_a_set_is_kept_and_that_is_undone(
     assert "<b>0</b> bridge entities" in rita.get(SETS).content.decode()
     assert "Choose: keep, drop" in said(rita, address, decision="maybe")
     Collection.objects.update(state="collecting")
-    assert "locked since the first publication" in said(rita, address, decision="kept")
+    refused = said(rita, address, decision="kept", seen="proposed")
+    assert "locked since the first publication" in refused
 
 
 def test_pairs_are_drawn_with_the_link_marked_and_are_the_same_again(

@@ -3,6 +3,7 @@
 import pytest
 from django.urls import reverse
 
+from annotation.dashboard.tests.making import send
 from annotation.models import (
     CrossValidation,
     HeldOutPrediction,
@@ -47,9 +48,8 @@ def drawn(rita, number=28):
 def mark(rita, worker, decision="", hops="single"):
     rows = SampledQuestion.objects.filter(worker_id=worker)
     given = {f"hops-{row.pk}": hops for row in rows}
-    reply = rita.post(
-        address("mark_sample", worker=worker), {**given, "decision": decision}, follow=True
-    )
+    where, to = (address(name, worker=worker) for name in ("sampled_worker", "mark_sample"))
+    reply = send(rita, where, to, {**given, "decision": decision}, follow=True)
     return reply.content.decode()
 
 

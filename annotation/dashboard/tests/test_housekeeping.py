@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from annotation.dashboard.tests.making import send
 from collector.models import Collection, CollectionState, Seed
 from collector.seeds.selection import select_seeds
 from tasks.tests.making import make_collection, make_corpus
@@ -41,7 +42,8 @@ def test_what_was_published_is_never_dropped(rita: Client, draft: Collection, st
     assert "Drop this collection" not in rita.get(f"{PAGE}keep/").content.decode()
     page = rita.post(f"{PAGE}keep/drop/", {"slug": "pilot"}, follow=True).content.decode()
     assert "It was published already. Finish and archive it instead" in page
-    page = rita.post(f"{PAGE}seeds/drop/", follow=True).content.decode()
+    form = {"seen": "5"}
+    page = rita.post(f"{PAGE}seeds/drop/", form, follow=True).content.decode()
     assert "It was published already. Its seeds are part of the data now." in page
     assert Seed.objects.count() == 5
 
@@ -53,7 +55,7 @@ def test_a_dropped_seed_is_not_chosen_again(rita: Client, draft: Collection) -> 
     rita.post(f"{PAGE}seeds/drop/", {"seed": seed.key})
     select_seeds(draft, 50)
     assert not draft.seeds.filter(key=seed.key).exists()
-    rita.post(f"{PAGE}seeds/drop/")
+    send(rita, f"{PAGE}seeds/", f"{PAGE}seeds/drop/")
     assert not draft.seeds.exists()
     select_seeds(draft, 56)
     assert draft.seeds.filter(key=seed.key).exists()

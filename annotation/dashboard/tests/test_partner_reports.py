@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.dashboard.tests.making import make_submission
+from annotation.dashboard.tests.making import make_submission, send
 from tasks.crowd import marketplace
 from tasks.dialog import moves, settlement
 from tasks.dialog.tests.making import make_dialogs, make_waiting
@@ -34,7 +34,8 @@ def address(name, report):
 
 def decide(rita, report, decision, words=""):
     given = {"report": report.pk, "decision": decision, "words": words}
-    page = rita.post(address("decide_report", report), given, follow=True)
+    where = address("partners", report) + ("?show=decided" if report.decision else "")
+    page = send(rita, where, address("decide_report", report), given, follow=True)
     report.refresh_from_db()
     return page.content.decode()
 

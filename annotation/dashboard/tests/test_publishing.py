@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from annotation.dashboard.collections.publishing import cents_of
-from annotation.dashboard.tests.making import make_lines
+from annotation.dashboard.tests.making import make_lines, send
 from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import revise
@@ -34,7 +34,8 @@ def pilot(rita: Client, monkeypatch: pytest.MonkeyPatch) -> Collection:
 
 def post(rita: Client, path: str, **fields: str) -> str:
     """Return the page one is led to."""
-    return rita.post(f"/collections/pilot/{path}", fields, follow=True).content.decode()
+    address = f"/collections/pilot/{path}"
+    return send(rita, "/collections/pilot/", address, fields, follow=True).content.decode()
 
 
 def states(collection: Collection) -> set[str]:

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from annotation.dashboard.tests.making import make_attempt, make_submission
+from annotation.dashboard.tests.making import make_attempt, make_submission, send
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection
 from tasks.models import Grant, GrantState, Qualification
@@ -69,7 +69,7 @@ def test_granting_goes_on_to_the_next(rita: Client, pilot: Collection) -> None:
     page = rita.get(QUESTIONS).content.decode()
     assert "Worker 1" in page
     form = {"decision": "grant", "note": "Fine."}
-    page = rita.post(f"{QUESTIONS}1/decide/", form, follow=True).content.decode()
+    page = send(rita, f"{QUESTIONS}1/", f"{QUESTIONS}1/decide/", form, follow=True).content.decode()
     first.refresh_from_db()
     assert (first.state, first.note, first.decided_by) == (GrantState.GRANTED, "Fine.", "owner")
     assert "Worker 1 may now take the main task" in page
@@ -78,10 +78,12 @@ def test_granting_goes_on_to_the_next(rita: Client, pilot: Collection) -> None:
 
 def test_a_decision_can_be_taken_back(rita: Client, pilot: Collection) -> None:
     grant = attempt(pilot)
-    rita.post(f"{QUESTIONS}1/decide/", {"decision": "grant"})
+    send(rita, f"{QUESTIONS}1/", f"{QUESTIONS}1/decide/", {"decision": "grant"})
     page = rita.get(f"{QUESTIONS}1/").content.decode()
     assert "You can decide again" in page
-    rita.post(f"{QUESTIONS}1/decide/", {"decision": "decline", "note": "Copied."})
+    send(
+        rita, f"{QUESTIONS}1/", f"{QUESTIONS}1/decide/", {"decision": "decline", "note": "Copied."}
+    )
     grant.refresh_from_db()
     assert (grant.state, grant.note) == (GrantState.DECLINED, "Copied.")
     assert "All inspected" in rita.get(QUESTIONS).content.decode()
@@ -99,7 +101,7 @@ def test_a_decision_that_is_none_changes_nothing(
     rita: Client, pilot: Collection, form: dict[str, str], sentence: str
 ) -> None:
     grant = attempt(pilot)
-    page = rita.post(f"{QUESTIONS}1/decide/", form, follow=True).content.decode()
+    page = send(rita, f"{QUESTIONS}1/", f"{QUESTIONS}1/decide/", form, follow=True).content.decode()
     assert sentence in page
     grant.refresh_from_db()
     assert grant.state == GrantState.SUBMITTED

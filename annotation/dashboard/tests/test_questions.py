@@ -1,6 +1,7 @@
 """Tests of the list of questions, of one question, and of overriding."""
 
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -9,7 +10,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from annotation.dashboard.questions.passages import article_texts
-from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
+from annotation.dashboard.tests.making import make_answer, make_question, make_verdict, send
 from annotation.dashboard.tests.test_collections import queries
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Override, Verdict
@@ -42,6 +43,12 @@ def ask(collection: Collection, outcome: str = "", **fields: object) -> Question
         chosen = {"chosen": first, "agreeing": [first.pk]} if outcome == "kept" else {}
         make_verdict(question, outcome, **chosen)
     return question
+
+
+def decide(rita: Client, question: Question, form: dict[str, str], **more: Any) -> Any:
+    """Return the answer to the form that decides about a question by hand."""
+    page = f"{PAGE}{question.key}/"
+    return send(rita, page, f"{page}override/", form, **more)
 
 
 def test_without_questions_it_says_when_they_come(rita: Client, pilot: Collection) -> None:
@@ -139,7 +146,7 @@ def test_a_later_reading_is_shown_but_is_no_vote(rita: Client, pilot: Collection
     assert "Second reading, no vote" in page
     assert "Keep with answer D" not in page
     form = {"decision": "D", "note": "I like it."}
-    rita.post(f"{PAGE}{question.key}/override/", form)
+    decide(rita, question, form)
     assert not Override.objects.exists()
 
 
@@ -147,7 +154,9 @@ def test_a_question_nobody_answered_cannot_be_decided(rita: Client, pilot: Colle
     question = ask(pilot)
     assert "Not answered yet" in rita.get(f"{PAGE}{question.key}/").content.decode()
     form = {"decision": "drop", "note": "Odd."}
-    reply = rita.post(f"{PAGE}{question.key}/override/", form, follow=True)
+    reply = send(
+        rita, f"{PAGE}{question.key}/", f"{PAGE}{question.key}/override/", form, follow=True
+    )
     assert "Nobody has answered yet" in reply.content.decode()
 
 
@@ -155,7 +164,9 @@ def test_it_is_kept_by_hand_and_that_is_logged(rita: Client, pilot: Collection) 
     question = ask(pilot, "dropped")
     before = list(Payment.objects.values())
     form = {"decision": "B", "note": "Two say the same in other words."}
-    page = rita.post(f"{PAGE}{question.key}/override/", form, follow=True).content.decode()
+    page = send(
+        rita, f"{PAGE}{question.key}/", f"{PAGE}{question.key}/override/", form, follow=True
+    ).content.decode()
     verdict = Verdict.objects.get()
     assert (verdict.outcome, verdict.overridden, verdict.chosen.type) == ("kept", True, "binary")
     logged = Override.objects.get()
@@ -173,16 +184,16 @@ def test_it_is_given_back_to_its_votes(rita: Client, pilot: Collection) -> None:
     question = ask(pilot, "kept")
     address = f"{PAGE}{question.key}/"
     assert "Follow the votes again" not in rita.get(address).content.decode()
-    rita.post(f"{address}override/", {"decision": "drop", "note": "Odd."})
+    send(rita, address, f"{address}override/", {"decision": "drop", "note": "Odd."})
     assert "Follow the votes again" in rita.get(address).content.decode()
     before = list(Payment.objects.values())
     form = {"decision": "votes", "note": "Not so odd."}
-    page = rita.post(f"{address}override/", form, follow=True).content.decode()
+    page = send(rita, address, f"{address}override/", form, follow=True).content.decode()
     assert "the verdict follows the votes again" in page
     assert "gave it back to the votes" in page
     assert Verdict.objects.get().overridden is False
     assert list(Payment.objects.values()) == before
-    page = rita.post(f"{address}override/", form, follow=True).content.decode()
+    page = send(rita, address, f"{address}override/", form, follow=True).content.decode()
     assert "It follows the votes already" in page
     assert "gave a question back to its votes." in rita.get("/collections/pilot/").content.decode()
 
@@ -190,7 +201,7 @@ def test_it_is_given_back_to_its_votes(rita: Client, pilot: Collection) -> None:
 def test_it_is_left_out_by_hand(rita: Client, pilot: Collection) -> None:
     question = ask(pilot, "kept")
     form = {"decision": "drop", "note": "Names a living person."}
-    rita.post(f"{PAGE}{question.key}/override/", form)
+    decide(rita, question, form)
     verdict = Verdict.objects.get()
     assert (verdict.outcome, verdict.chosen) == ("dropped", None)
     page = rita.get(f"{PAGE}{question.key}/").content.decode()
@@ -210,7 +221,9 @@ def test_a_refused_decision_changes_nothing_and_keeps_what_was_typed(
     rita: Client, pilot: Collection, form: dict[str, str], sentence: str
 ) -> None:
     question = ask(pilot, "dropped")
-    page = rita.post(f"{PAGE}{question.key}/override/", form, follow=True).content.decode()
+    page = send(
+        rita, f"{PAGE}{question.key}/", f"{PAGE}{question.key}/override/", form, follow=True
+    ).content.decode()
     assert sentence in page
     assert form["note"] in page
     assert Verdict.objects.get().overridden is False
@@ -268,7 +281,7 @@ def test_a_decision_leads_back_to_the_questions_that_were_being_read(
 ) -> None:
     question = ask(pilot, "kept")
     address = f"{PAGE}{question.key}/override/?outcome=disagreement"
-    answer = rita.post(address, {"decision": "drop", "note": "No."})
+    answer = send(rita, f"{PAGE}{question.key}/", address, {"decision": "drop", "note": "No."})
     assert answer["Location"] == f"{PAGE}{question.key}/?outcome=disagreement"
 
 
@@ -323,8 +336,7 @@ def test_an_answer_without_words_is_named_by_its_type(rita: Client, pilot: Colle
 def correct(rita: Client, question: Question, **typed: str) -> str:
     """Return the page after a corrected answer to the question was entered."""
     given = {"decision": "corrected", "base": "A", "note": "The votes miss it.", **typed}
-    address = f"{PAGE}{question.key}/override/"
-    return rita.post(address, given, follow=True).content.decode()
+    return decide(rita, question, given, follow=True).content.decode()
 
 
 def test_a_corrected_answer_is_released_and_is_no_vote(
@@ -350,7 +362,12 @@ def test_a_corrected_answer_is_released_and_is_no_vote(
     assert write_votes(tmp_path / "votes.parquet", [seed]) == 3
     decide_collection(pilot, timezone.now())
     assert Verdict.objects.get().chosen == verdict.chosen
-    rita.post(f"{PAGE}{question.key}/override/", {"decision": "votes", "note": "Back."})
+    send(
+        rita,
+        f"{PAGE}{question.key}/",
+        f"{PAGE}{question.key}/override/",
+        {"decision": "votes", "note": "Back."},
+    )
     assert Verdict.objects.get().n_votes == 3
 
 
@@ -404,14 +421,16 @@ def test_one_key_decides_each_of_what_differs_and_goes_on(rita: Client, pilot: C
     assert "dashboard/adjudicate" in page
 
     address = f"{PAGE}{first.key}/override/?outcome=adjudication"
-    answer = rita.post(address, {"by_key": "1", "decision": "B", "note": ""})
+    page = address.replace("override/", "")
+    answer = send(rita, page, address, {"by_key": "1", "decision": "B", "note": ""})
     assert answer["Location"] == f"{PAGE}{second.key}/?outcome=adjudication"
     logged = Override.objects.get()
     assert (logged.by, logged.note) == ("owner", "Adjudicated: the votes differed.")
     assert logged.new_chosen == first.answers.order_by("pk")[1]
 
     address = f"{PAGE}{second.key}/override/?outcome=adjudication"
-    answer = rita.post(address, {"by_key": "1", "decision": "drop", "note": "Both guess."})
+    page = address.replace("override/", "")
+    answer = send(rita, page, address, {"by_key": "1", "decision": "drop", "note": "Both guess."})
     assert answer["Location"] == list_page
     assert Override.objects.latest("pk").note == "Both guess."
     assert "To adjudicate <span>0</span>" in rita.get(list_page).content.decode()
@@ -421,7 +440,12 @@ def test_one_key_decides_each_of_what_differs_and_goes_on(rita: Client, pilot: C
 def test_nothing_is_decided_by_a_key_elsewhere(rita: Client, pilot: Collection) -> None:
     (question,) = differing(pilot, 1)
     assert "adjudicate" not in rita.get(f"{PAGE}{question.key}/").content.decode()
-    rita.post(f"{PAGE}{question.key}/override/", {"by_key": "1", "decision": "A", "note": ""})
+    send(
+        rita,
+        f"{PAGE}{question.key}/",
+        f"{PAGE}{question.key}/override/",
+        {"by_key": "1", "decision": "A"},
+    )
     assert not Override.objects.exists()
 
 

@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
+from annotation.dashboard.tests.making import make_answer, make_question, make_verdict, send
 from annotation.dashboard.tests.test_collections import queries
 from annotation.jobs import fulfil_order, look_after_what_is_due
 from annotation.models import OrderState, Release, ReleaseOrder, Statement, Verdict
@@ -436,14 +436,14 @@ def test_what_changed_since_an_earlier_release_is_shown_and_handed_out(
 
 def test_one_form_asks_for_what_only_a_requester_can_say(rita: Client, pilot: Collection) -> None:
     assert "will not say: authors, contact" in rita.get(PAGE).content.decode()
-    wrong = rita.post(f"{PAGE}said/", {"uses": "To test <b>", "page": "nowhere"})
+    wrong = send(rita, f"{PAGE}said/", f"{PAGE}said/", {"uses": "To test <b>", "page": "nowhere"})
     assert wrong.status_code == 400
     page = wrong.content.decode()
     assert "Nothing was saved" in page
     assert "To test &lt;b&gt;" in page
     assert page.count('class="wrong"') == 1
     assert not Statement.objects.exists()
-    assert rita.post(f"{PAGE}said/", {"uses": "To test <b>"}).status_code == 302
+    assert send(rita, f"{PAGE}said/", f"{PAGE}said/", {"uses": "To test <b>"}).status_code == 302
     assert Statement.objects.get().by == "owner"
     page = rita.get(f"{PAGE}said/").content.decode()
     assert "To test &lt;b&gt;" in page

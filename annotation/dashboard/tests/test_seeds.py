@@ -5,6 +5,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotation.dashboard.seeds import seed_pages
+from annotation.dashboard.tests.making import send
 from annotation.dashboard.tests.test_collections import queries
 from annotation.templatetags.dashboard_words import counted_as, language_name
 from collector.models import Collection
@@ -51,7 +52,7 @@ def test_a_fold_can_be_looked_at_alone(rita: Client, pilot: Collection) -> None:
 
 
 def test_more_are_chosen(rita: Client, pilot: Collection) -> None:
-    page = rita.post(PAGE + "choose/", {"count": "6"}, follow=True).content.decode()
+    page = send(rita, PAGE, PAGE + "choose/", {"count": "6"}, follow=True).content.decode()
     assert "Chosen: 6 more seeds" in page
     assert pilot.seeds.exclude(fold="").count() == 10
 
@@ -67,13 +68,13 @@ def test_a_split_without_a_seed_is_named_here_and_before_publishing(
 
 @pytest.mark.parametrize("typed", ["", "0", "-3", "many", "1000000000", "²"])
 def test_a_number_that_is_none_chooses_nothing(rita: Client, pilot: Collection, typed: str) -> None:
-    page = rita.post(PAGE + "choose/", {"count": typed}, follow=True).content.decode()
+    page = send(rita, PAGE, PAGE + "choose/", {"count": typed}, follow=True).content.decode()
     assert "Write how many more" in page
     assert pilot.seeds.count() == 5
 
 
 def test_too_many_choose_none_and_say_how_many_there_are(rita: Client, pilot: Collection) -> None:
-    page = rita.post(PAGE + "choose/", {"count": "999"}, follow=True).content.decode()
+    page = send(rita, PAGE, PAGE + "choose/", {"count": "999"}, follow=True).content.decode()
     assert "The corpus offers" in page
     assert 'value="999"' in page
     assert pilot.seeds.count() == 5
@@ -84,7 +85,7 @@ def test_too_few_seeds_say_how_many_other_values_would_give_and_where_to_change_
 ) -> None:
     pilot.parameters["seeds"] |= {"min_links": 10, "min_links_in_corpus": 2}
     Collection.objects.filter(pk=pilot.pk).update(parameters=pilot.parameters, state="draft")
-    page = rita.post(PAGE + "choose/", {"count": "999"}, follow=True).content.decode()
+    page = send(rita, PAGE, PAGE + "choose/", {"count": "999"}, follow=True).content.decode()
     assert '<th scope="row">Min links</th><td>2: <b>60</b></td>' in page
     assert 'href="/collections/pilot/change/?open=data#seeds.min_links"' in page
     assert (
@@ -103,7 +104,7 @@ def test_where_no_single_value_is_enough_those_are_told_that_are_together(
         "max_characters": 90_000,
     }
     Collection.objects.filter(pk=pilot.pk).update(parameters=pilot.parameters, state="draft")
-    page = rita.post(PAGE + "choose/", {"count": "20"}, follow=True).content.decode()
+    page = send(rita, PAGE, PAGE + "choose/", {"count": "20"}, follow=True).content.decode()
     assert "More seeds, by loosening one value" not in page
     together = page.partition("Only together do these give")[2]
     assert '<th scope="row">Min links</th>' in together
@@ -140,6 +141,6 @@ def test_seeds_whose_links_lead_nowhere_are_warned_of(
 
 def test_its_queries_do_not_follow_the_seeds(rita: Client, pilot: Collection) -> None:
     one = queries(lambda: rita.get(PAGE))
-    rita.post(PAGE + "choose/", {"count": "40"})
+    send(rita, PAGE, PAGE + "choose/", {"count": "40"})
     rita.get(PAGE)
     assert queries(lambda: rita.get(PAGE)) == one

@@ -133,10 +133,9 @@ def _drawn(
 def change_account(request: DeskRequest, key: int) -> HttpResponse:
     """Keep what the host writes as a requester's contact and terms of payment."""
     found = _found(key)
-    form = AccountForm(request.POST, initial=present(found))
-    if not form.is_valid():
+    form = keep_account(request, found)
+    if form.errors:
         return _drawn(request, found, status=400, account_form=form)
-    keep_account(request, found, form)
     return redirect("desk-requester", key=key)
 
 

@@ -1,5 +1,7 @@
 """The host's page of settings, and the audit log."""
 
+from decimal import Decimal
+
 from django import forms
 from django.db import transaction
 from django.http import HttpResponse
@@ -17,8 +19,9 @@ from marketplace.configuration import (
 )
 from marketplace.desk.access import host_page, record
 from marketplace.desk.pages import leave_notice, page_of, show
+from marketplace.desk.seen_form import SeenForm
 from marketplace.desk.sessions import DeskRequest
-from marketplace.models import AuditEntry
+from marketplace.models import AuditEntry, DeskUser, Role
 from marketplace.router import DATABASE
 
 DAY = 24 * 3600
@@ -34,7 +37,7 @@ STATED = [
 ]
 
 
-class SettingsForm(forms.Form):
+class SettingsForm(SeenForm):
     """The marketplace's behaviour, as far as its host chooses it."""
 
     auto_approval_days = forms.DecimalField(
@@ -67,7 +70,7 @@ class SettingsForm(forms.Form):
 
 def _present() -> dict[str, object]:
     return {
-        "auto_approval_days": f"{auto_approval_cap_seconds() / DAY:g}",
+        "auto_approval_days": Decimal(f"{auto_approval_cap_seconds() / DAY:g}"),
         "payment_terms": payment_terms(),
         "requesters_see_mail": requesters_see_mail(),
         **{name: policy.value for name, policy in system_policies().items()},
@@ -77,18 +80,22 @@ def _present() -> dict[str, object]:
 @host_page
 def settings_page(request: DeskRequest) -> HttpResponse:
     """Show the settings and keep what the host changes."""
-    form = SettingsForm(request.POST if request.method == "POST" else None, initial=_present())
-    if form.is_valid():
-        with transaction.atomic(using=DATABASE):
+    if request.method != "POST":
+        form = SettingsForm(initial=_present())
+        return show(request, "settings.html", here="settings", form=form)
+    with transaction.atomic(using=DATABASE):
+        # What was never chosen has no row to lock, so hosts lock each other out.
+        list(DeskUser.objects.select_for_update().filter(role=Role.HOST).order_by("pk"))
+        form = SettingsForm(request.POST, initial=_present())
+        if form.is_valid():
             _keep(form)
             for name in form.changed_data:
                 label = form.fields[name].label
                 record(request, f"Set “{label}” to {_said(form, name)}")
-        leave_notice(request, "Your settings are kept.")
-        return redirect("desk-settings")
-    return show(
-        request, "settings.html", status=400 if form.errors else 200, here="settings", form=form
-    )
+    if form.errors:
+        return show(request, "settings.html", status=400, here="settings", form=form)
+    leave_notice(request, "Your settings are kept.")
+    return redirect("desk-settings")
 
 
 def _keep(form: SettingsForm) -> None:

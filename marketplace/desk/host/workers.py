@@ -13,6 +13,7 @@ from common.spreadsheet import UploadError
 from marketplace import clock
 from marketplace.desk.access import host_page, record
 from marketplace.desk.pages import leave_notice, page_of, show, text_to_carry
+from marketplace.desk.seen_form import SeenForm
 from marketplace.desk.sessions import DeskRequest
 from marketplace.models import Assignment, Worker, WorkerProfile
 from marketplace.money import funds
@@ -32,7 +33,7 @@ EXAMPLE = (
 )
 
 
-class PersonForm(forms.Form):
+class PersonForm(SeenForm):
     """What the host knows of a worker."""
 
     name = forms.CharField(label="Name", max_length=80, help_text="How the site addresses them.")
@@ -86,23 +87,33 @@ def found_worker(key: int) -> Worker:
 def worker(request: DeskRequest, key: int) -> HttpResponse:
     """Show one worker, and keep what the host changes about them."""
     found = found_worker(key)
-    if found.erased_at and request.method == "POST":
+    if request.method != "POST":
+        return _drawn(request, found, PersonForm(initial=_known(found)), 200)
+    with transaction.atomic(using=DATABASE):
+        Worker.objects.select_for_update().get(pk=key)
+        found = found_worker(key)
+        form = PersonForm(request.POST, initial=_known(found))
+        if not found.erased_at and form.is_valid() and _keep(form, found):
+            changed = ", ".join(form.changed_data) or "nothing"
+            record(request, f"Changed {changed} of worker {found.worker_id}")
+    if found.erased_at:
         leave_notice(request, "This person was erased at their own wish: nothing is kept of them.")
-        return redirect("desk-worker", key=key)
-    profile = getattr(found, "profile", None) or WorkerProfile(worker=found)
-    known = {
-        name: getattr(profile, name) or "" for name in PersonForm.base_fields if name != "name"
-    }
-    form = PersonForm(
-        request.POST if request.method == "POST" else None,
-        initial={"name": found.display_name, **known},
-    )
-    if form.is_valid() and _keep(form, found):
-        changed = ", ".join(form.changed_data) or "nothing"
-        record(request, f"Changed {changed} of worker {found.worker_id}")
+    elif form.errors:
+        return _drawn(request, found, form, 400)
+    else:
         leave_notice(request, "Your changes are kept.")
-        return redirect("desk-worker", key=key)
-    return _drawn(request, found, form, 400 if form.errors else 200)
+    return redirect("desk-worker", key=key)
+
+
+def _profile(found: Worker) -> WorkerProfile:
+    return getattr(found, "profile", None) or WorkerProfile(worker=found)
+
+
+def _known(found: Worker) -> dict[str, str]:
+    """Return what is kept of a worker, as the form names it."""
+    profile = _profile(found)
+    names = [name for name in PersonForm.base_fields if name != "name"]
+    return {"name": found.display_name, **{name: getattr(profile, name) or "" for name in names}}
 
 
 def _drawn(
@@ -155,19 +166,26 @@ def _keep(form: PersonForm, found: Worker) -> bool:
 @host_page
 @require_POST
 def close(request: DeskRequest, key: int) -> HttpResponse:
-    """Close a worker's account, or open it again; what they earned stays owed."""
+    """Close a worker's account, or open it again, as the button says; what they earned stays owed.
+
+    Sent twice it is done once.
+    """
     found = found_worker(key)
     if found.merged_into_id or found.erased_at:
         leave_notice(request, "This account was merged or erased and stays closed.")
         return redirect("desk-worker", key=key)
-    found.is_active = not found.is_active
+    opens = {"open": True, "close": False}.get(request.POST.get("account", ""))
+    if opens is None:
+        leave_notice(request, "Use the button beside the worker's name.")
+        return redirect("desk-worker", key=key)
+    rows = Worker.objects.filter(pk=key, merged_into=None, erased_at=None)
     with transaction.atomic(using=DATABASE):
-        found.save(update_fields=["is_active"])
-        if not found.is_active:
-            found.sessions.all().delete()
-        done = "Opened" if found.is_active else "Closed"
-        record(request, f"{done} the account of worker {found.worker_id}")
-    leave_notice(request, f"The account is {'open again' if found.is_active else 'closed'}.")
+        if rows.filter(is_active=not opens).update(is_active=opens):
+            if not opens:
+                found.sessions.all().delete()
+            done = "Opened" if opens else "Closed"
+            record(request, f"{done} the account of worker {found.worker_id}")
+    leave_notice(request, f"The account is {'open again' if opens else 'closed'}.")
     return redirect("desk-worker", key=key)
 
 

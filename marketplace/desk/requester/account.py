@@ -7,12 +7,13 @@ from django.shortcuts import redirect
 
 from marketplace.desk.access import record, requester_page
 from marketplace.desk.pages import leave_notice, show
+from marketplace.desk.seen_form import SeenForm
 from marketplace.desk.sessions import DeskRequest
 from marketplace.models import Requester
 from marketplace.router import DATABASE
 
 
-class AccountForm(forms.Form):
+class AccountForm(SeenForm):
     """A requester's contact and own terms of payment."""
 
     contact = forms.CharField(
@@ -36,24 +37,30 @@ def present(found: Requester) -> dict[str, str]:
     return {"contact": found.contact, "payment_terms": found.payment_terms}
 
 
-def keep_account(request: DeskRequest, found: Requester, form: AccountForm) -> None:
-    """Keep what the valid form says."""
+def keep_account(request: DeskRequest, found: Requester) -> AccountForm:
+    """Return the form that was sent; what it says is kept where it has no errors."""
     with transaction.atomic(using=DATABASE):
-        Requester.objects.filter(pk=found.pk).update(**form.cleaned_data)
-        for name in form.changed_data:
-            said = form.cleaned_data[name] or "nothing"
-            record(request, f"Set “{form.fields[name].label}” of {found.name} to {said}")
-    leave_notice(request, "The changes are kept. Workers read them from now on.")
+        row = Requester.objects.select_for_update().get(pk=found.pk)
+        form = AccountForm(request.POST, initial=present(row))
+        if form.is_valid():
+            Requester.objects.filter(pk=row.pk).update(**form.cleaned_data)
+            for name in form.changed_data:
+                said = form.cleaned_data[name] or "nothing"
+                record(request, f"Set “{form.fields[name].label}” of {row.name} to {said}")
+    if not form.errors:
+        leave_notice(request, "The changes are kept. Workers read them from now on.")
+    return form
 
 
 @requester_page
 def account(request: DeskRequest) -> HttpResponse:
     """Show the requester's account and keep what they change about it."""
-    given = request.POST if request.method == "POST" else None
-    form = AccountForm(given, initial=present(request.requester))
-    if form.is_valid():
-        keep_account(request, request.requester, form)
-        return redirect("desk-account")
+    if request.method == "POST":
+        form = keep_account(request, request.requester)
+        if not form.errors:
+            return redirect("desk-account")
+    else:
+        form = AccountForm(initial=present(request.requester))
     status = 400 if form.errors else 200
     return show(
         request, "account.html", status=status, here="account", found=request.requester, form=form

@@ -1,11 +1,13 @@
 """A requester's batches: rows looked at, published, stopped; answers out, decisions back."""
 
+from django.db import transaction
 from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from common.seen_version import OutOfDateError, check_seen, version_of
 from common.spreadsheet import UploadError
 from marketplace import clock
 from marketplace.desk.access import record, requester_page
@@ -29,6 +31,7 @@ from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.answers import answers_in
 from marketplace.hits.questions.template import template_of, variables, warnings
 from marketplace.models import Assignment, AssignmentState, Batch
+from marketplace.router import DATABASE
 from marketplace.site.assignments.question_pages import framed
 from marketplace.site.page_error import first_or_error
 from marketplace.site.pages import harden
@@ -48,17 +51,32 @@ def own_batch(request: DeskRequest, key: int) -> Batch:
 def batch(request: DeskRequest, key: int) -> HttpResponse:
     """Show a batch: before publication its rows, columns and cost, after it how far it is."""
     found = own_batch(request, key)
-    if request.method == "POST" and found.published_at is None:
-        for name in variables(template_of(found.terms)):
+    if request.method != "POST" or found.published_at is not None:
+        return _drawn(request, found)
+    try:
+        _keep_columns(request, found)
+    except OutOfDateError as error:
+        return _drawn(request, own_batch(request, key), 400, problem=str(error))
+    leave_notice(request, "The columns are kept. Look at the rows below.")
+    return redirect("desk-batch", key=key)
+
+
+def _keep_columns(request: DeskRequest, found: Batch) -> None:
+    """Keep the column chosen for each variable; raises OutOfDateError."""
+    with transaction.atomic(using=DATABASE):
+        row = Batch.objects.select_for_update().get(pk=found.pk)
+        check_seen(request.POST, _columns_seen(row))
+        for name in variables(template_of(row.terms)):
             column = request.POST.get(f"column-{name}", "")
-            if column in found.columns:
-                found.mapping[name] = column
+            if column in row.columns:
+                row.mapping[name] = column
             else:
-                found.mapping.pop(name, None)
-        found.save(update_fields=["mapping"])
-        leave_notice(request, "The columns are kept. Look at the rows below.")
-        return redirect("desk-batch", key=key)
-    return _drawn(request, found)
+                row.mapping.pop(name, None)
+        row.save(update_fields=["mapping"])
+
+
+def _columns_seen(found: Batch) -> str:
+    return version_of(found.mapping, template_of(found.terms), found.published_at)
 
 
 def _drawn(
@@ -80,6 +98,7 @@ def _draft(request: DeskRequest, found: Batch) -> dict[str, object]:
     row = min(max(row, 1), n_rows)
     return {
         "columns": [(name, found.mapping.get(name, "")) for name in variables(html)],
+        "seen": _columns_seen(found),
         "unmapped": unmapped(found),
         "warnings": warnings(html),
         "n_rows": n_rows,

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from marketplace.configuration import auto_approval_cap_seconds
+from marketplace.desk.seen_form import SeenForm
 from marketplace.models import Project, ProjectKind, Requester
 from marketplace.people.groups import groups
 
@@ -20,7 +21,7 @@ STARTER = """<h1>What does the picture show?</h1>
 """
 
 
-class ProjectForm(forms.Form):
+class ProjectForm(SeenForm):
     """What is published, for how much, to whom."""
 
     name = forms.CharField(label="Project name", max_length=80, help_text="For yourself.")
@@ -157,6 +158,6 @@ def _present(project: Project) -> dict[str, Any]:
     present = project.terms()
     present["reward"] = Decimal(project.reward_cents) / 100
     present["minutes"] = project.assignment_duration_seconds // MINUTE
-    present["lifetime_days"] = f"{project.lifetime_seconds / DAY:.4g}"
-    present["approval_days"] = f"{project.auto_approval_delay_seconds / DAY:.4g}"
+    present["lifetime_days"] = Decimal(f"{project.lifetime_seconds / DAY:.4g}")
+    present["approval_days"] = Decimal(f"{project.auto_approval_delay_seconds / DAY:.4g}")
     return present

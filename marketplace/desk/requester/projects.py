@@ -59,20 +59,21 @@ def own_project(request: DeskRequest, key: int) -> Project:
 def project(request: DeskRequest, key: int) -> HttpResponse:
     """Show a project and keep what is changed about it."""
     found = own_project(request, key)
-    form = form_class(found.kind)(
-        request.requester, found, request.POST if request.method == "POST" else None
-    )
-    if form.is_valid():
-        for name, value in form.values().items():
-            setattr(found, name, value)
-        with transaction.atomic(using=DATABASE):
+    if request.method != "POST":
+        return _drawn(request, found, form=form_class(found.kind)(request.requester, found))
+    with transaction.atomic(using=DATABASE):
+        found = Project.objects.select_for_update().get(pk=found.pk)
+        form = form_class(found.kind)(request.requester, found, request.POST)
+        if form.is_valid():
+            for name, value in form.values().items():
+                setattr(found, name, value)
             found.save()
             refresh_drafts(found)
             record(request, f"Changed the project {found.name}")
-        leave_notice(request, "Your changes are kept. HITs already published stay as they were.")
-        return redirect("desk-project", key=key)
-    found.refresh_from_db()
-    return _drawn(request, found, 400 if form.errors else 200, form=form)
+    if form.errors:
+        return _drawn(request, found, 400, form=form)
+    leave_notice(request, "Your changes are kept. HITs already published stay as they were.")
+    return redirect("desk-project", key=key)
 
 
 def _drawn(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from annotation.dashboard.tests.making import make_browser
+from annotation.dashboard.tests.making import make_browser, send
 from annotation.protocols.rag.tests.conftest import write_documents
 from collector.accounts import owner
 from collector.models import Collection, Corpus
@@ -63,7 +63,8 @@ def test_passages_left_out_as_nearly_the_same_are_counted(tmp_path: Path, settin
     assert [line.strip() for line in told.getvalue().splitlines()[:2]] == steps
     browser = make_browser()
     browser.force_login(owner())
-    page = browser.post("/collections/told/seeds/choose/", {"count": "1"}, follow=True)
+    seeds = "/collections/told/seeds/"
+    page = send(browser, seeds, f"{seeds}choose/", {"count": "1"}, follow=True)
     assert f"Left by one filter after the other: {'; '.join(steps)}." in page.content.decode()
 
 
