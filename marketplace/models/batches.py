@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from django.db import models
+from django.db.models import Q
 
 from marketplace.models.hits import HIT
 from marketplace.models.requesters import Requester
@@ -80,6 +81,17 @@ class Batch(models.Model):
     created_at = models.DateTimeField()
     # Set when the requester said so; rows without a HIT are then published one after the other.
     published_at = models.DateTimeField(null=True)
+    # Names the form that its rows came with, so that a form sent twice is one batch.
+    form_key = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "form_key"],
+                condition=~Q(form_key=""),
+                name="one_batch_per_form",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name

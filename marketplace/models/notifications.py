@@ -30,7 +30,18 @@ class Message(models.Model):
     subject_message = models.JSONField(null=True)
     text_message = models.JSONField(null=True)
     sent_at = models.DateTimeField()
+    # Names the form it was written in, so that a form sent twice is one message.
+    form_key = models.CharField(max_length=64, blank=True)
     read_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["worker", "form_key"],
+                condition=~Q(form_key=""),
+                name="one_message_per_form",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.subject

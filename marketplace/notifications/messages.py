@@ -22,12 +22,15 @@ def send_message(
     subject: str,
     text: str,
     now: datetime,
+    form_key: str,
     about: Assignment | None = None,
 ) -> Message:
-    """Return the message sent to a requester; they read it at the desk.
+    """Return the message sent to a requester, now or by the same form before; the desk shows it.
 
-    Raises LetterError when it is empty, too long, or the worker wrote very many today.
+    Raises MessageError when it is empty, too long, or the worker wrote very many today.
     """
+    if found := Message.objects.filter(worker=worker, form_key=form_key).first():
+        return found
     subject, text = " ".join(subject.split()), text.replace("\x00", "").strip()
     if not subject or not text:
         raise MessageError(_("Write a subject and a message."))
@@ -44,15 +47,19 @@ def send_message(
             _("You have sent %(most)s messages within a day. Please go on tomorrow.")
             % {"most": MOST_A_DAY}
         )
-    return Message.objects.create(
+    sent, _created = Message.objects.get_or_create(
         worker=worker,
-        requester=requester,
-        is_from_worker=True,
-        about=about,
-        subject=subject,
-        text=text,
-        sent_at=now,
+        form_key=form_key,
+        defaults={
+            "requester": requester,
+            "is_from_worker": True,
+            "about": about,
+            "subject": subject,
+            "text": text,
+            "sent_at": now,
+        },
     )
+    return sent
 
 
 def messages_to(requester: Requester) -> QuerySet[Message]:

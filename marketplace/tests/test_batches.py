@@ -23,7 +23,7 @@ from marketplace.models import (
 )
 from marketplace.people.account_opening import RequesterKeys
 from marketplace.people.groups import add_members, make_group
-from marketplace.tests.desk import DeskVisitor, rows_in, text_with
+from marketplace.tests.desk import DeskVisitor, csv_upload, rows_in, text_with
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 
@@ -96,6 +96,17 @@ def test_a_project_asks_for_no_more_days_than_the_host_leaves(desk: DeskVisitor)
     choose("auto_approval_cap_seconds", 30 * 24 * 3600, clock.now())
     desk.post(path, path, **given)
     assert Project.objects.get().auto_approval_delay_seconds == 6 * 24 * 3600
+
+
+def test_rows_sent_twice_are_one_batch_and_a_mended_file_is_another(desk: DeskVisitor) -> None:
+    found = project(desk, '${a}<input name="b">')
+    path = f"/desk/projects/{found.pk}/"
+    page = desk.html(path)
+    for text in ("a\n1\n", "a\n1\n", "a\n2\n"):
+        desk.send(page, f"{path}rows/", file=csv_upload(text))
+    inputs = BatchRow.objects.order_by("batch").values_list("inputs", flat=True)
+    assert list(inputs) == [{"a": "1"}, {"a": "2"}]
+    assert AuditEntry.objects.filter(what__startswith="Added a batch").count() == 2
 
 
 def test_there_are_templates_of_each_kind() -> None:

@@ -129,8 +129,8 @@ NEED_NONE = {
     "report-payment": _ONCE,
     "external-submit": _ONCE,
     "fixed-submit": _READS,
-    "write": "It only adds.",
-    "reply": "It only adds.",
+    "write": _KEY,
+    "reply": _KEY,
     "ask": _ONCE,
     "test": _ONCE,
     "language": _OWN,
@@ -168,7 +168,7 @@ NEED_NONE = {
     "desk-drop-line": _ONCE,
     "desk-answer-report": _ONCE,
     "desk-new-project": "A name is given once.",
-    "desk-add-rows": "It only adds.",
+    "desk-add-rows": _KEY,
     "desk-publish": _STATE,
     "desk-stop": _STATE,
     "desk-decisions": "It shows what it will do first; what is decided already stays.",
@@ -179,7 +179,7 @@ NEED_NONE = {
     "desk-grant-shown": _ONCE,
     "desk-settle-request": _ONCE,
     "desk-settle-contest": _ONCE,
-    "desk-reply": "It only adds.",
+    "desk-reply": _KEY,
 }
 
 

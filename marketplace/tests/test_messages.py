@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from marketplace.models import Assignment, Message, Requester
+from marketplace.models import Assignment, AuditEntry, Message, Requester
 from marketplace.notifications.messages import messages_to
+from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 
@@ -101,3 +102,29 @@ def test_what_is_refused_keeps_what_was_written(rita: Any, ada: Visitor, make_hi
     for n in range(20):
         ada.send(path, subject=str(n), text="t")
     assert "go on tomorrow" in ada.send(path, subject="s", text="t").content.decode()
+
+
+def test_a_letter_sent_twice_is_one_and_other_words_are_another(
+    rita: Any, ada: Visitor, make_hit: Any, settings: Any
+) -> None:
+    settings.MARKETPLACE_OPEN_DESK = False
+    path = f"{ada.submit(make_hit(rita)).path}write/"
+    page = ada.get(path).content.decode()
+    for text in ("It is cut off.", "It is cut off.", "It is cut off, too."):
+        told = ada.send_from(page, path, subject="The third text", text=text).content.decode()
+        assert "Your message to Rita was sent." in told
+    letters = messages_to(Requester.objects.get())
+    assert [letter.text for letter in letters] == ["It is cut off, too.", "It is cut off."]
+    # A page that is opened again writes another letter, also in the same words.
+    ada.post(path, path, subject="The third text", text="It is cut off.")
+    assert messages_to(Requester.objects.get()).count() == 3
+
+    desk = DeskVisitor("Rita", Requester.objects.get())
+    first, second = letters[0], letters[1]
+    page = desk.html("/desk/letters/")
+    for letter, text in ((first, "Thanks."), (first, "Thanks."), (second, "Thanks.")):
+        told = desk.send(page, f"/desk/letters/{letter.pk}/reply/", text=text).content.decode()
+        assert "Your answer is among the worker" in told
+    replies = Message.objects.filter(is_from_worker=False)
+    assert list(replies.values_list("text", flat=True)) == ["Thanks.", "Thanks."]
+    assert AuditEntry.objects.filter(what__startswith="Answered a message").count() == 2

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 from django.http import HttpResponse
 from django.test import Client
 
+from common.tests.forms import hidden_in
 from marketplace.models import Worker
 from marketplace.models.workers import sign_in_name_of
 from marketplace.tests.boto import HOST
@@ -38,17 +39,18 @@ class Visitor:
         """Return where a form on `page` that posts to `path` leads to; the page must have it."""
         html = self.get(page).content.decode()
         assert f'action="{path}"' in html, f"{page} has no form for {path}"
-        return self._send(html, path, fields)
+        return self.send_from(html, path, **fields)
 
     def send(self, path: str, **fields: Any) -> HttpResponse:
         """Return where a form leads to that no page shows (any more), as a stale tab would send."""
-        return self._send(self.get("/preferences/").content.decode(), path, fields)
+        return self.send_from(self.get("/preferences/").content.decode(), path, **fields)
 
-    def _send(self, html: str, path: str, fields: dict[str, Any]) -> HttpResponse:
+    def send_from(self, html: str, path: str, **fields: Any) -> HttpResponse:
+        """Return where the form of a page that was read before leads to."""
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', html)
         assert token, "no token on this page"
         fields["csrfmiddlewaretoken"] = token[1]
-        return self.client.post(path, fields, follow=True)
+        return self.client.post(path, hidden_in(html, path) | fields, follow=True)
 
     def accept(self, hit: dict[str, Any]) -> "Frame":
         """Preview a HIT, accept it and return its frame."""

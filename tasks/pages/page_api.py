@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
@@ -217,13 +218,17 @@ def extend(request: HttpRequest, lease: Lease) -> HttpResponse:
 
 @for_lease
 def problem(request: HttpRequest, lease: Lease) -> HttpResponse:
-    """Keep a worker's report about the HIT for the requester."""
+    """Keep a worker's report about the HIT for the requester; the same words count once."""
     message = str(_body(request).get("message", "")).strip()[:MAX_REPORT_CHARACTERS]
     if not message:
         return JsonResponse({"message": "Say in a few words what is wrong."}, status=422)
-    if lease.problem_reports.count() >= MOST_REPORTS:
-        return JsonResponse({"message": ENOUGH}, status=429)
-    ProblemReport.objects.create(lease=lease, message=message, at=timezone.now())
+    with transaction.atomic():
+        Lease.objects.select_for_update(no_key=True).get(pk=lease.pk)
+        told = list(lease.problem_reports.values_list("message", flat=True))
+        if message not in told and len(told) >= MOST_REPORTS:
+            return JsonResponse({"message": ENOUGH}, status=429)
+        if message not in told:
+            ProblemReport.objects.create(lease=lease, message=message, at=timezone.now())
     return JsonResponse({"message": "Thank you. The requester will read this."})
 
 

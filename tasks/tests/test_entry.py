@@ -346,6 +346,13 @@ def test_a_problem_can_be_reported_and_an_empty_report_is_refused(client, collec
     assert Lease.objects.get().problem_reports.count() == MOST_REPORTS
 
 
+def test_a_report_whose_answer_was_lost_is_sent_again_and_stays_one(client, collection, soon):
+    _, state = at_work(client, collection, soon)
+    for _ in range(2):
+        assert post(client, state, "problem", {"message": "The link is wrong."}).status_code == 200
+    assert Lease.objects.get().problem_reports.count() == 1
+
+
 def test_preferences_are_kept_for_the_next_hit_and_unknown_ones_are_not(client, collection, soon):
     _, state = at_work(client, collection, soon)
     post(client, state, "preferences", {"theme": "dark", "synthetic": True, "sounds": "yes"})

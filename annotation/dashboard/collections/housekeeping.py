@@ -10,12 +10,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.sent_form import form_key, made_before
 from annotation.reports.finishing import finishing_report
 from collector.models import Collection, CollectionState
 from collector.protocols import housekeeping
 from collector.protocols.housekeeping import AT_REST
 from common.actions import ActionError
+from common.sent_form import form_key, made_before
 from tasks.lifecycle import publication
 
 

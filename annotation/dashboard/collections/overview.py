@@ -18,7 +18,6 @@ from annotation.dashboard.collections.summaries import summaries_of
 from annotation.dashboard.collections.todo import next_step, todo_of
 from annotation.dashboard.money.spending import spending_of
 from annotation.dashboard.people.worker_names import people_of
-from annotation.dashboard.sent_form import form_key, made_before
 from annotation.decisions.verdicts import verdict_counts
 from annotation.models import Release
 from annotation.reports.attention import attention_to
@@ -28,6 +27,7 @@ from collector.protocols.creation import create_collection
 from collector.protocols.loading import ProtocolError
 from collector.serving.sample import is_sample
 from common.actions import ActionError
+from common.sent_form import form_key, made_before
 from tasks.lifecycle.publication import notices
 from tasks.money.estimates import estimate, totals
 

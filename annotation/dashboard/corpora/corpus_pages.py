@@ -12,11 +12,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.dashboard.access import name_of, requester_required
 from annotation.dashboard.corpora.upload_form import UploadForm, takes_documents
-from annotation.dashboard.sent_form import form_key, made_before
 from collector.ingest.documents.uploads import UNDER_WAY, upload_documents
 from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.models import Article, Corpus, DocumentUpload, UploadState
 from common.actions import ActionError
+from common.sent_form import form_key, made_before
 
 DOCUMENTS_PER_PAGE = 50
 

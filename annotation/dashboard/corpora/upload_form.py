@@ -7,13 +7,13 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.text import slugify
 
-from annotation.dashboard.sent_form import OnceField
 from collector.ingest.documents.files import FORMATS, MOST_FILES
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.models import Corpus
 from collector.models.corpus import CorpusKind
 from collector.models.name import is_name
+from common.sent_form import OnceField
 
 ACCEPTED = ",".join(f".{ending}" for ending in (*FORMATS, "zip"))
 

@@ -190,8 +190,7 @@ REFUSE_ELSEWHERE = {
     "::test_what_somebody_else_saved_meanwhile_is_not_written_over",
     "text": "annotation/dashboard/tests/test_instructions.py"
     "::test_a_text_changed_meanwhile_loses_nobody_s_words",
-    "hit_draft": "tasks/tests/test_entry.py"
-    "::test_a_second_tab_is_told_and_shown_the_newer_text",
+    "hit_draft": "tasks/tests/test_entry.py::test_a_second_tab_is_told_and_shown_the_newer_text",
 }
 _READS = "It changes nothing."
 _STATE = "Its button names the state that it leads to: sent again, it is there already."
@@ -250,7 +249,7 @@ NEED_NONE = {
     "hit_extend": "A lease is extended once.",
     "hit_instructions_seen": "It names the version that was seen.",
     "hit_preferences": _OWN,
-    "hit_problem": "It only adds.",
+    "hit_problem": "The same words about a HIT count once.",
 }
 
 

@@ -29,9 +29,12 @@ class BatchError(ValueError):
     """The batch cannot be made or published; the message says what to do."""
 
 
-def make_batch(project: Project, name: str, table: Table, now: datetime) -> Batch:
+def make_batch(
+    project: Project, name: str, table: Table, now: datetime, form_key: str = ""
+) -> Batch:
     """Return a batch of a CSV's rows, not published yet; columns of a variable's name are mapped.
 
+    form_key: names the form that the rows came with; no other batch of the project has it.
     Raises BatchError when the template has variables and the table no row.
     """
     wanted = variables(template_of(project.terms()))
@@ -41,6 +44,7 @@ def make_batch(project: Project, name: str, table: Table, now: datetime) -> Batc
     with transaction.atomic(using=DATABASE):
         batch = Batch.objects.create(
             project=project,
+            form_key=form_key,
             name=name[:120],
             columns=table.columns,
             mapping=same_names(wanted, table.columns),

@@ -4,6 +4,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
+from common.sent_form import form_key
 from marketplace import clock
 from marketplace.desk.access import record, requester_page
 from marketplace.desk.pages import leave_notice, page_of, show
@@ -16,6 +17,7 @@ from marketplace.hits.contests import (
 )
 from marketplace.hits.questions.answers import readable
 from marketplace.models import Message
+from marketplace.models.identifiers import new_entity_id
 from marketplace.money.funds import InsufficientFundsError
 from marketplace.notifications.messages import messages_to
 from marketplace.site.page_error import first_or_error
@@ -30,7 +32,10 @@ def messages(request: DeskRequest) -> HttpResponse:
         for contest in unanswered_contests(request.requester)[:50]
     ]
     shown = [message.pk for message in page]
-    response = show(request, "messages.html", here="messages", page=page, contests=contests)
+    once = new_entity_id()
+    response = show(
+        request, "messages.html", here="messages", page=page, contests=contests, once=once
+    )
     Message.objects.filter(pk__in=shown, read_at=None).update(read_at=clock.now())
     return response
 
@@ -70,14 +75,18 @@ def reply(request: DeskRequest, key: int) -> HttpResponse:
     if not 1 <= len(text) <= 4096:
         leave_notice(request, "Write an answer of 1 to 4096 characters.")
         return redirect("desk-messages")
-    Message.objects.create(
+    _reply, is_new = Message.objects.get_or_create(
         worker=found.worker,
-        requester=request.requester,
-        about=found.about,
-        subject=f"Re: {found.subject}"[:200],
-        text=text,
-        sent_at=clock.now(),
+        form_key=form_key(request),
+        defaults={
+            "requester": request.requester,
+            "about": found.about,
+            "subject": f"Re: {found.subject}"[:200],
+            "text": text,
+            "sent_at": clock.now(),
+        },
     )
-    record(request, f"Answered a message of worker {found.worker.worker_id}")
+    if is_new:
+        record(request, f"Answered a message of worker {found.worker.worker_id}")
     leave_notice(request, "Your answer is among the worker's messages.")
     return redirect("desk-messages")

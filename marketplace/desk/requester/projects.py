@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
+from common.sent_form import form_key, made_before
 from common.spreadsheet import Table, UploadError, read_table
 from marketplace import clock
 from marketplace.desk.access import record, requester_page
@@ -16,6 +17,7 @@ from marketplace.desk.requester.project_form import STARTER, form_class
 from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.questions.template import template_of, variables, warnings
 from marketplace.models import Project, ProjectKind
+from marketplace.models.identifiers import digest, new_entity_id
 from marketplace.router import DATABASE
 from marketplace.site.page_error import PageError, first_or_error
 
@@ -89,6 +91,7 @@ def _drawn(
         project=found,
         variables=variables(html),
         warnings=warnings(html),
+        once=new_entity_id(),
         batches=found.batches.annotate(n_rows=Count("rows")).order_by("-pk"),
         reach=audience_summary(kind_of(found, terms)),
         **context,
@@ -100,16 +103,21 @@ def _drawn(
 def add_rows(request: DeskRequest, key: int) -> HttpResponse:
     """Make a batch of an uploaded CSV; a template without variables needs none."""
     found = own_project(request, key)
-    name = f"Batch {found.batches.count() + 1}"
+    name, text = f"Batch {found.batches.count() + 1}", ""
     try:
         if variables(template_of(found.terms())):
-            table = read_table(text_from(request))
+            text = text_from(request)
+            table = read_table(text)
             name = getattr(request.FILES.get("file"), "name", name)
         else:
             table = Table([])
         with transaction.atomic(using=DATABASE):
-            made = make_batch(found, name, table, clock.now())
-            record(request, f"Added a batch to the project {found.name}")
+            Project.objects.select_for_update().get(pk=found.pk)
+            of_form = digest(form_key(request) + text)
+            made = made_before(found.batches.all(), of_form)
+            if made is None:
+                made = make_batch(found, name, table, clock.now(), of_form)
+                record(request, f"Added a batch to the project {found.name}")
     except (UploadError, BatchError) as error:
         form = form_class(found.kind)(request.requester, found)
         return _drawn(request, found, 400, form=form, problem=str(error))

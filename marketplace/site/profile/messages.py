@@ -9,9 +9,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_safe
 
+from common.sent_form import form_key
 from marketplace import clock
 from marketplace.configuration import requesters_see_mail
 from marketplace.models import Assignment, Message, Requester
+from marketplace.models.identifiers import new_entity_id
 from marketplace.notifications.messages import MessageError, send_message
 from marketplace.notifications.system_messages import translated
 from marketplace.site.assignments.work import own_assignment
@@ -71,12 +73,14 @@ def _letter(
         "here": "messages",
         "mail_is_seen": requesters_see_mail(),
         "address": request.path,
+        "once": request.POST.get("once") or new_entity_id(),
     }
     if request.method != "POST":
         return show(request, "message.html", subject=subject, text="", problem="", **context)
     subject, text = request.POST.get("subject", ""), request.POST.get("text", "")
     try:
-        send_message(request.worker, requester, subject, text, clock.now(), about)
+        key = form_key(request)
+        send_message(request.worker, requester, subject, text, clock.now(), key, about)
     except MessageError as refusal:
         typed = {"subject": subject, "text": text, "problem": str(refusal)}
         return show(request, "message.html", status=400, **typed, **context)
