@@ -41,5 +41,5 @@ def hidden_in(html: str, address: str) -> dict[str, str]:
     """
     for action, inside in re.findall(r'<form[^>]* action="([^"]+)"[^>]*>(.*?)</form>', html, re.S):
         if action.partition("?")[0] == address.partition("?")[0]:
-            return dict(re.findall(r'name="(seen|once)" value="([^"]*)"', inside))
+            return dict(re.findall(r'name="(seen|once|attempt)" value="([^"]*)"', inside))
     return {}

@@ -132,7 +132,7 @@ NEED_NONE = {
     "write": _KEY,
     "reply": _KEY,
     "ask": _ONCE,
-    "test": _ONCE,
+    "test": "It names its attempt, which is handed in once.",
     "language": _OWN,
     "preferences": "It is one person's own, and what a form does not show stays as it is.",
     "password": _OWN,

@@ -92,12 +92,32 @@ def test_without_a_key_the_requester_decides(rita: Any, ada: Visitor) -> None:
 @pytest.mark.parametrize("minutes", [12, 200])
 def test_a_late_test_does_not_count(rita: Any, ada: Visitor, later: Any, minutes: int) -> None:
     path = made(rita, RetryDelayInSeconds=60)
-    ada.post(path, path, begin="1")
+    begun = ada.post(path, path, begin="1").content.decode()
     assert "Go on" in ada.get("/qualifications/").content.decode()
     later(minutes=minutes)
-    page = ada.send(path, depth="sea", why="x").content.decode()
+    page = ada.send_from(begun, path, depth="sea", why="x").content.decode()
     assert "This test is over" in page
     assert "Begin the test" in ada.get(path).content.decode()
+
+
+def test_a_test_handed_in_twice_begins_no_other_and_its_score_stays(
+    rita: Any, ada: Visitor, later: Any
+) -> None:
+    path = made(rita, AnswerKey=KEY, RetryDelayInSeconds=60)
+    first = ada.post(path, path, begin="1").content.decode()
+    ada.send_from(first, path, depth="sea", why="It is the sea.")
+    for minutes in (0, 2):
+        later(minutes=minutes)
+        again = ada.send_from(first, path, depth="pond", why="x").content.decode()
+        assert "This test is over: its time was up, or it was handed in before." in again
+        assert QualificationRequest.objects.get().state == "granted"
+    # A page of the first attempt hands nothing in for the second.
+    second = ada.post(path, path, begin="1").content.decode()
+    ada.send_from(first, path, depth="pond", why="x")
+    assert QualificationGrant.objects.get().integer_value == 100
+    assert QualificationRequest.objects.latest("pk").state == "started"
+    ada.send_from(second, path, depth="pond", why="x")
+    assert QualificationGrant.objects.get().integer_value == 0
 
 
 def test_a_type_without_a_test_has_no_page(rita: Any, ada: Visitor) -> None:

@@ -24,7 +24,10 @@ NO_TEST = gettext_noop("This test is not given any more.")
 
 @worker_page
 def test(request: SignedInRequest, type_id: str) -> HttpResponse:
-    """Say what the test asks for, begin it when the worker says so, and take its answers in."""
+    """Say what the test asks for, begin it when the worker says so, and take its answers in.
+
+    Answers belong to the attempt whose page they were typed on, and to no later one.
+    """
     rows = QualificationType.objects.select_related("requester")
     row = first_or_error(rows.filter(qualification_type_id=type_id), NO_TEST)
     begun = row.requests.filter(worker=request.worker, state=RequestState.STARTED).first()
@@ -33,8 +36,10 @@ def test(request: SignedInRequest, type_id: str) -> HttpResponse:
     if begun is not None and due_at(begun) < clock.now() and request.method != "POST":
         begun = None
     try:
-        if request.method == "POST" and begun is not None and "begin" not in request.POST:
-            return _hand_in(request, row, begun)
+        if request.method == "POST" and "begin" not in request.POST:
+            attempts = row.requests.filter(worker=request.worker).exclude(test="")
+            sent = attempts.filter(request_id=request.POST.get("attempt", ""))
+            return _hand_in(request, row, first_or_error(sent, NO_TEST))
         if request.method == "POST":
             begin(request.worker, row, clock.now())
             return redirect("test", type_id=type_id)
@@ -60,6 +65,7 @@ def _form(
         here="qualifications",
         row=row,
         form=form_of(begun),
+        attempt=begun.request_id,
         due_at=due_at(begun),
         problems=problems,
         sent=dict(request.POST.lists()),
