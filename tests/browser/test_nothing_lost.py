@@ -55,6 +55,25 @@ def test_a_reload_in_the_middle_of_writing(practice: Instance, enter: Enter) -> 
     save_while_a_proxy_swallows(practice, ada, question)
 
 
+def test_a_question_deleted_and_another_written_take_turns_by_undo(
+    practice: Instance, enter: Enter
+) -> None:
+    ada = enter("Ada who changes her mind")
+    page, question = begin(ada)
+    page.write(question)
+    ada.click("[data-action=delete]")
+    ada.click("[data-text]")
+    ada.type("What else was built there?")
+    # The one place is taken: what comes back takes it, and the other is one more Undo away.
+    for shown in (question.text, "What else was built there?", question.text):
+        ada.click("[data-action=undo]")
+        expect(ada.frame.locator("[data-text]")).to_have_value(shown)
+        ada.wait_until_saved()
+        saved = practice.call(f"{ROWS}:drafts", "single")[-1]
+        assert [one["text"] for one in saved["draft"]["data"]["questions"]] == [shown]
+    assert_on_the_page(ada.frame, question)
+
+
 def save_while_a_proxy_swallows(practice: Instance, ada: Person, question: Written) -> None:
     """Mark again what proves the question, while the first draft that is saved is lost."""
     sent = count()

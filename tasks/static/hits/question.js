@@ -167,15 +167,21 @@ class QuestionPage {
     if (index < 0) return;
     const wasOpen = question === this.now;
     this.questions.splice(index, 1);
-    this.page.history.add(`Question ${index + 1} deleted`, () => {
-      this.questions.splice(Math.min(index, this.questions.length), 0, question);
-      if (wasOpen) this.open(question);
-      else this.show();
-      this.page.touch();
-    });
+    this.page.history.add(`Question ${index + 1} deleted`, () => this.#bringBack(question, index, wasOpen));
     if (wasOpen) this.open(this.#blank());
     else this.show();
     this.page.touch();
+  }
+
+  /** Undo a deletion. Where all places are taken since, the newest question makes room: Undo brings it back. */
+  #bringBack(question, index, wasOpen, newest = this.questions.at(-1)) {
+    const place = this.questions.includes(newest) ? this.questions.indexOf(newest) : this.questions.length - 1;
+    const [out] = this.full ? this.questions.splice(place, 1) : [];
+    this.questions.splice(Math.min(index, this.questions.length), 0, question);
+    if (wasOpen || out === this.now) this.open(question);
+    else this.show();
+    this.page.touch();
+    if (out) this.page.history.add(`Question ${place + 1} made room`, () => this.#bringBack(out, place, true, question));
   }
 
   #changed() {
