@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
@@ -17,31 +18,53 @@ def decide(
 ) -> None:
     """Record what a person has made of a report; it may be decided again, but for a warning told.
 
-    With `withdraw` the reported worker loses the qualification of the role they had in the dialog.
-    What they have earned stays theirs. Raises ActionError without words for the worker.
+    With `withdraw` the reported worker loses the qualification of the role they had in the dialog,
+    as long as a report holds it; decided otherwise, they have it again. What they have earned stays
+    theirs. Raises ActionError without words for the worker.
     """
     if decision != ReportDecision.NOTHING and not words.strip():
         raise ActionError("Say in a sentence what was wrong: the worker is told.")
     with transaction.atomic():
-        PartnerReport.objects.filter(pk=report.pk).update(
+        held = _grants(report).select_for_update(of=("self",))
+        rows = PartnerReport.objects.filter(reported=report.reported_id)
+        withdrawn = rows.filter(decision=ReportDecision.WITHDRAW)
+        # By a person's own decision since, it is no longer the report's to give back.
+        times = withdrawn.values_list("decided_at", flat=True)
+        taken = list(held.filter(state=GrantState.DECLINED, decided_at__in=list(times)))
+        rows.filter(pk=report.pk).update(
             decision=decision, words=words.strip(), decided_by=by, decided_at=now
         )
+        # Of several reports that withdraw the role, the last to be decided says why.
+        others = [each for each in withdrawn.order_by("decided_at") if _role(each) == _role(report)]
+        last = others[-1] if others else None
         if decision == ReportDecision.WITHDRAW:
-            _withdraw(report, words.strip(), by, now)
+            taken += held.filter(state=GrantState.GRANTED)
+        for grant in taken:
+            qualifications.decide(
+                grant,
+                granted=last is None,
+                note=last.words if last else "",
+                by=last.decided_by if last else by,
+                now=(last.decided_at if last else None) or now,
+                is_let_in=grant.is_let_in,
+            )
 
 
-def _withdraw(report: PartnerReport, words: str, by: str, now: datetime) -> None:
+def _role(report: PartnerReport) -> tuple[int, str]:
+    """Return the stage of the dialog, and which qualification the reported worker had in it."""
     stage = report.dialog.stage
     table = parameters_of(stage.collection).stages()[stage.name]
     role = "student" if report.reported_id == report.dialog.student_id else "teacher"
-    grants = Grant.objects.filter(
+    return stage.pk, getattr(table, f"requires_{role}")
+
+
+def _grants(report: PartnerReport) -> QuerySet[Grant]:
+    """Return what lets the reported worker take the role they had in the dialog."""
+    return Grant.objects.filter(
         worker_id=report.reported_id,
-        state=GrantState.GRANTED,
-        qualification__stage__collection=stage.collection,
-        qualification__stage__name=getattr(table, f"requires_{role}"),
+        qualification__stage__collection=report.dialog.stage.collection_id,
+        qualification__stage__name=_role(report)[1],
     )
-    for grant in grants:
-        qualifications.decide(grant, granted=False, note=words, by=by, now=now)
 
 
 def tell_warned(collection: Collection, now: datetime) -> int:

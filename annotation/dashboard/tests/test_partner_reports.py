@@ -1,17 +1,19 @@
 """Reports of partners are read with their dialog, and decided without touching anybody's pay."""
 
+import re
+
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.dashboard.tests.making import make_submission, send
+from annotation.dashboard.tests.making import make_submission
 from tasks.crowd import marketplace
 from tasks.dialog import moves, settlement
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.dialog.tests.talking import SOON, pair, talk
 from tasks.models import Grant, GrantState, PartnerReport, Payment, ReceiptState, Submission
-from tasks.people import partner_reports
-from tasks.tests.making import stage_of
+from tasks.people import partner_reports, qualifications
+from tasks.tests.making import make_worker, stage_of
 
 pytestmark = pytest.mark.django_db
 
@@ -33,9 +35,11 @@ def address(name, report):
 
 
 def decide(rita, report, decision, words=""):
-    given = {"report": report.pk, "decision": decision, "words": words}
     where = address("partners", report) + ("?show=decided" if report.decision else "")
-    page = send(rita, where, address("decide_report", report), given, follow=True)
+    shown = rita.get(where).content.decode().partition(f'name="report" value="{report.pk}"')[2]
+    seen = re.search(r'name="seen" value="(\w+)"', shown)[1]
+    given = {"report": report.pk, "decision": decision, "words": words, "seen": seen}
+    page = rita.post(address("decide_report", report), given, follow=True)
     report.refresh_from_db()
     return page.content.decode()
 
@@ -88,6 +92,45 @@ def test_withdrawing_takes_the_role_they_had_and_nothing_they_earned(rita, repor
     assert lost.qualification.stage.name == "teacher_qualification"
     assert lost.note == "You were rude to a partner."
     assert list(Payment.objects.values_list("key", "amount_cents", "state")) == earned
+
+
+def test_a_report_decided_again_gives_the_role_back(rita, report):
+    decide(rita, report, "withdraw", "You were rude to a partner.")
+    assert grants(report) == 1
+    decide(rita, report, "warn", "Be kind.")
+    assert grants(report) == 2
+    assert not Grant.objects.filter(worker=report.reported).exclude(note="").exists()
+    # What a person has decided about the qualification since is theirs.
+    decide(rita, report, "withdraw", "You were rude to a partner.")
+    lost = Grant.objects.get(worker=report.reported, state=GrantState.DECLINED)
+    qualifications.decide(lost, granted=False, note="Copied.", by="grace", now=timezone.now())
+    decide(rita, report, "nothing")
+    assert grants(report) == 1
+
+
+def test_a_role_that_two_reports_withdrew_comes_back_with_the_second(rita, report):
+    second = PartnerReport.objects.create(
+        dialog=report.dialog,
+        reporter=make_worker("MALLORY"),
+        reported=report.reported,
+        reason="rude",
+        at=SOON,
+    )
+    decide(rita, report, "withdraw", "You were rude to a partner.")
+    decide(rita, second, "withdraw", "And to another one.")
+    decide(rita, second, "nothing")
+    lost = Grant.objects.get(worker=report.reported, state=GrantState.DECLINED)
+    assert lost.note == "You were rude to a partner."
+    decide(rita, report, "nothing")
+    assert grants(report) == 2
+
+
+def test_the_role_is_withdrawn_from_and_given_back_to_somebody_let_in_without_a_test(rita, report):
+    Grant.objects.filter(worker=report.reported).update(is_let_in=True, submitted_at=None)
+    decide(rita, report, "withdraw", "You were rude to a partner.")
+    assert grants(report) == 1
+    decide(rita, report, "nothing")
+    assert grants(report) == 2
 
 
 @pytest.mark.parametrize(("decision", "said"), [("warn", "Say in a sentence"), ("", "Choose")])
