@@ -146,8 +146,14 @@ def _plain(value: object) -> object:
 
 
 def files_of(paths: Iterable[Path]) -> dict[str, str]:
-    """Return the SHA-256 of each file by its name."""
-    return {path.name: sha256_of(path) for path in paths}
+    """Return the SHA-256 of each file by its name; the second of one name is called NAME (2)."""
+    found: dict[str, str] = {}
+    names: list[str] = []
+    for path in paths:
+        names.append(path.name)
+        number = names.count(path.name)
+        found[path.name if number == 1 else f"{path.name} ({number})"] = sha256_of(path)
+    return found
 
 
 def versions() -> dict[str, str]:
