@@ -16,7 +16,7 @@ from common.actions import ActionError
 from tasks.kinds.kind import Data
 from tasks.kinds.kind import Item as PageItem
 from tasks.kinds.registry import kind_of
-from tasks.models import Session
+from tasks.models import Session, UnitItem
 from tasks.models.people import ARCHIVE
 from tasks.work.protocol_checks import protocol_problems
 
@@ -72,7 +72,7 @@ def plan(
     needed += [each.name for each in table.fields if each.required]
     check_columns(columns, results, needed)
     known = known_ids(environment)
-    made, shown = Plan(), dict[str, list[tuple[str, str]]]()
+    made, shown = Plan(), _shown_before(environment)
     all_items = [columns.items(result) for result in results]
     missing = _not_there(chain.from_iterable(all_items), corpus)
     for result, items in zip(results, all_items, strict=True):
@@ -97,6 +97,26 @@ def known_ids(environment: str) -> set[str]:
     """Return the ids of the assignments that were taken in before."""
     rows = Session.objects.filter(provider=ARCHIVE, environment=environment)
     return set(rows.values_list("session_id", flat=True))
+
+
+def _shown_before(environment: str) -> dict[str, list[tuple[str, str]]]:
+    """Return what each HIT that was taken in before showed: passage and text of each item."""
+    rows = UnitItem.objects.filter(
+        unit__leases__session__provider=ARCHIVE, unit__leases__session__environment=environment
+    )
+    # A seed's first paragraph is its passage: it comes last, and stays.
+    of_seed = "seed__seed_paragraphs__position"
+    rows = rows.order_by(f"-{of_seed}", f"-question__{of_seed}")
+    found: dict[str, dict[int, tuple[str, str]]] = {}
+    for hit, position, own, of_text, text in rows.values_list(
+        "unit__leases__session__posting__external_id",
+        "position",
+        "seed__seed_paragraphs__paragraph__text",
+        "question__seed__seed_paragraphs__paragraph__text",
+        "question__text",
+    ):
+        found.setdefault(hit, {})[position] = (own or of_text, text or "")
+    return {hit: [items[at] for at in sorted(items)] for hit, items in found.items()}
 
 
 def _examined(

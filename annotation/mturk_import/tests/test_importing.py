@@ -15,6 +15,7 @@ from annotation.mturk_import.tests.batches import (
     HEADLINES,
     PASSAGES,
     READERS,
+    WRITERS,
     batch_csv,
     labels_dump,
     line,
@@ -195,6 +196,33 @@ def test_columns_and_words_are_mapped_item_by_item(folder: Path) -> None:
     found = set(Answer.objects.values_list("question__text", "type"))
     assert found == {(HEADLINES[0], "faithful"), (HEADLINES[1], "wrong")}
     assert (Unit.objects.count(), Submission.objects.count()) == (1, 3)
+
+
+def test_results_of_one_hit_in_two_files_stay_with_what_the_hit_showed(folder: Path) -> None:
+    first, second = folder / "first.csv", folder / "second.csv"
+    mine = [line("H", WRITERS[0], Input__passage=PASSAGES[0], Answer__headline=HEADLINES[0])]
+    other = [line("H", WRITERS[1], Input__passage=PASSAGES[1], Answer__headline=HEADLINES[1])]
+    first.write_bytes(batch_csv(mine))
+    second.write_bytes(batch_csv(other))
+    assert take("text", first)["assignments"] == 1
+    told = take("text", second)
+    assert told["assignments"] == 0
+    [(_, why)] = told["left_out"]
+    assert "It shows other items than the same HIT did before" in why
+    assert Question.objects.get().seed.seed_paragraphs.get().paragraph.text == PASSAGES[0]
+    # With the inputs that the HIT had, the second file's work is of the same passage.
+    other[0]["Input.passage"] = PASSAGES[0]
+    second.write_bytes(batch_csv(other))
+    assert take("text", second)["assignments"] == 1
+    assert (Unit.objects.count(), Question.objects.count()) == (1, 2)
+    # The same for the labels, whose HITs show texts.
+    take("label", folder / "labels.json", inputs=[folder / "shown.csv"])
+    again = (folder / "shown.csv").read_text().replace(HEADLINES[0], "Another headline")
+    (folder / "again.csv").write_text(again)
+    dump = (folder / "labels.json").read_text().replace("AEDITH", "ANN").replace("AIDA", "BEA")
+    (folder / "more.json").write_text(dump.replace("AMALLORY", "CLEO"))
+    told = take("label", folder / "more.json", inputs=[folder / "again.csv"])
+    assert len(told["left_out"]) == 6
 
 
 def test_what_a_page_would_refuse_is_left_out_by_line_until_it_is_mended(folder: Path) -> None:
