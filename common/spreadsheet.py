@@ -73,11 +73,12 @@ def text_of(content: bytes) -> str:
     return text
 
 
-def read_table(text: str, required: Sequence[str] = ()) -> Table:
+def read_table(text: str, required: Sequence[str] = (), *, is_ours: bool = False) -> Table:
     """Return the table of a CSV text, empty lines left out.
 
-    Raises UploadError for an empty file, columns without a name or named twice, missing columns,
-    and lines longer than the header.
+    is_ours: `csv_text` wrote it, so an apostrophe before a sign is taken away again. Raises
+    UploadError for an empty file, columns without a name or named twice, missing columns, and
+    lines longer than the header.
     """
     text = text.lstrip("\ufeff").lstrip("\r\n")
     if not text.strip():
@@ -101,7 +102,7 @@ def read_table(text: str, required: Sequence[str] = ()) -> Table:
                 f"Row {number} has more cells than the first line has columns. "
                 "Put text that holds the delimiter in quotes."
             )
-        padded = [*map(typed_cell, cells), *[""] * (len(columns) - len(cells))]
+        padded = [*map(typed_cell if is_ours else str, cells), *[""] * (len(columns) - len(cells))]
         found.append((number, dict(zip(columns, padded, strict=False))))
     return Table(columns, found)
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -17,6 +18,9 @@ from tasks.crowd.marketplace import answer_fields
 ZONES = {"UTC": 0, "GMT": 0, "PST": -8, "PDT": -7}
 WRITTEN = "%a %b %d %H:%M:%S %Y"
 
+# How the marketplace's own results name their row: MTurk's name a template there, and their cells
+# stand as they were written.
+OURS = re.compile(r"BatchId:\d+;row:\d+;")
 NEEDED = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus")
 STATUSES = ("Submitted", "Approved", "Rejected")
 
@@ -112,9 +116,8 @@ def _table(
         if missing:
             raise ActionError(f"{name}: it has no column {missing[0]}; give results as exported.")
         for line in reader:
-            row = {
-                key: typed_cell(value or "") for key, value in line.items() if isinstance(key, str)
-            }
+            read = typed_cell if OURS.match(line.get("RequesterAnnotation") or "") else str
+            row = {key: read(value or "") for key, value in line.items() if isinstance(key, str)}
             yield f"{name}, line {reader.line_num}", row
     except (UnicodeDecodeError, csv.Error) as error:
         raise ActionError(f"{name}: it is no CSV in UTF-8 ({error}); save it as one.") from None

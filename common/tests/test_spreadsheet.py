@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from common.spreadsheet import csv_lines, csv_text, plain_cell, typed_cell
+from common.spreadsheet import csv_lines, csv_text, plain_cell, read_table, typed_cell
 
 pytestmark = pytest.mark.pure
 SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＠")
@@ -32,6 +32,15 @@ def test_numbers_stay_numbers() -> None:
 @given(some.text(alphabet="'=+-@\t1aé ", max_size=6))
 def test_every_cell_comes_back(text: str) -> None:
     assert typed_cell(plain_cell(text)) == text
+
+
+def test_a_file_that_others_wrote_keeps_its_apostrophes() -> None:
+    text = csv_text([["text"], ["=B2 is a formula"], ["'-20 is a year"]])
+    told = [cell["text"] for _, cell in read_table(text, is_ours=True).lines]
+    assert told == ["=B2 is a formula", "'-20 is a year"]
+    others = "text\n'=B2 is quoted\n=B2 is not\n'-20\n"
+    told = [cell["text"] for _, cell in read_table(others).lines]
+    assert told == ["'=B2 is quoted", "=B2 is not", "'-20"]
 
 
 def test_an_official_file_holds_what_was_written() -> None:

@@ -115,7 +115,7 @@ def confirm(text: str, method: str, now: datetime) -> ConfirmationReport:
 
     The same file again records nothing more. Raises UploadError when it cannot be read.
     """
-    table = read_table(text, required=("reference", "paid_on"))
+    table = read_table(text, required=("reference", "paid_on"), is_ours=True)
     found = ConfirmationReport()
     for row, cells in table.lines:
         try:

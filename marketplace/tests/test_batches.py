@@ -109,6 +109,15 @@ def test_rows_sent_twice_are_one_batch_and_a_mended_file_is_another(desk: DeskVi
     assert AuditEntry.objects.filter(what__startswith="Added a batch").count() == 2
 
 
+def test_workers_see_a_cell_that_begins_with_an_apostrophe_as_it_was_written(
+    desk: DeskVisitor,
+) -> None:
+    found = project(desk, '${year}<input name="b">')
+    made = draft(desk, found, [{"year": "'-20 and '+1"}])
+    assert made.rows.get().inputs == {"year": "'-20 and '+1"}
+    assert "&#x27;-20 and" in desk.html(f"/desk/batches/{made.pk}/rows/1/")
+
+
 def test_there_are_templates_of_each_kind() -> None:
     assert set(TEMPLATES) == set(ROWS)
     assert len(TEMPLATES) == 13

@@ -225,6 +225,23 @@ def test_results_of_one_hit_in_two_files_stay_with_what_the_hit_showed(folder: P
     assert len(told["left_out"]) == 6
 
 
+@pytest.mark.parametrize(
+    ("annotation", "kept"),
+    [
+        ("BatchId:31;OriginalHitTemplateId:9;", "'-20 is a year of the ancients"),
+        ("BatchId:31;row:1;", "-20 is a year of the ancients"),
+    ],
+)
+def test_an_apostrophe_before_a_sign_is_taken_away_where_we_have_put_it(
+    folder: Path, annotation: str, kept: str
+) -> None:
+    cells = {"Input__passage": PASSAGES[0], "Answer__headline": "'-20 is a year of the ancients"}
+    path = folder / "signs.csv"
+    path.write_bytes(batch_csv([line("H", WRITERS[0], RequesterAnnotation=annotation, **cells)]))
+    take("text", path)
+    assert Question.objects.get().text == kept
+
+
 def test_what_a_page_would_refuse_is_left_out_by_line_until_it_is_mended(folder: Path) -> None:
     lines = texts()
     lines[1]["Answer.headline"] = "word " * 13

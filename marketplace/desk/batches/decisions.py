@@ -37,7 +37,7 @@ def decide(call: Call, text: str, *, is_dry: bool) -> Decisions:
 
     Decisions taken before are counted, not repeated. Raises UploadError for an unreadable file.
     """
-    table = read_table(text, required=REQUIRED)
+    table = read_table(text, required=REQUIRED, is_ours=True)
     found, kept = Decisions(), []
     for row, cells in table.lines:
         given = [cells[name].strip() for name in REQUIRED]
