@@ -22,6 +22,8 @@ WRITTEN = "%a %b %d %H:%M:%S %Y"
 # stand as they were written.
 OURS = re.compile(r"BatchId:\d+;row:\d+;")
 NEEDED = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus")
+# ours: as much as the marketplace's own HITs can pay, in whole units of the currency.
+MOST_REWARD = 100_000
 STATUSES = ("Submitted", "Approved", "Rejected")
 
 
@@ -191,9 +193,16 @@ def _moment(value: Any, place: str) -> datetime | None:
 
 def _cents(written: str, place: str) -> int:
     try:
-        return int((Decimal(written.strip().lstrip("$")) * 100).to_integral_value())
-    except (InvalidOperation, ValueError, OverflowError):
-        raise ActionError(f"{place}: {written!r} is no amount; write it like $0.50.") from None
+        amount = Decimal(written.strip().lstrip("$"))
+        # What is no number at all compares to nothing.
+        if not 0 <= amount <= MOST_REWARD:
+            raise ValueError
+    except (InvalidOperation, ValueError):
+        raise ActionError(
+            f"{place}: {written[:40]!r} is no reward from 0 to {MOST_REWARD:,}; write it like "
+            "$0.50."
+        ) from None
+    return int((amount * 100).to_integral_value())
 
 
 def parse_time(value: Any) -> datetime | None:

@@ -280,7 +280,10 @@ def test_who_labelled_a_text_twice_or_wrote_it_counts_once(folder: Path) -> None
         (b'{"Assignments": [{"HITId": "1"}]}', "assignment 1: it is not as ListAssignments"),
         (batch_csv([line("H", "A", "Draft")]), "line 2: AssignmentStatus has to be"),
         (batch_csv([line("H", "A", AcceptTime="soon")]), "'soon' is no time"),
-        (batch_csv([line("H", "A", Reward="much")]), "'much' is no amount"),
+        *(
+            (batch_csv([line("H", "A", Reward=reward)]), "is no reward from 0 to 100,000")
+            for reward in ("much", "1e400", "9" * 30, "100000.01", "-0.25", "NaN", "Infinity")
+        ),
         (batch_csv([line("H", "A")]), "No result has a column Input.passage for passage"),
     ],
 )
