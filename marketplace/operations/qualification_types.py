@@ -6,6 +6,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
+from common.searching import holds
 from marketplace.hits.lifecycle import settle_account
 from marketplace.hits.questions.question_form import QuestionFormError, parse
 from marketplace.models import HIT, QualificationRequest, QualificationType, RequestState
@@ -108,7 +109,7 @@ def list_qualification_types(call: Call, parameters: dict[str, Any]) -> dict[str
     words = parameters.get("Query", "").split()
     for word in words:
         rows = rows.filter(
-            Q(name__icontains=word) | Q(keywords__icontains=word) | Q(description__icontains=word)
+            holds("name", word) | holds("keywords", word) | holds("description", word)
         )
     found, token = page_of(rows, parameters)
     described = [

@@ -18,6 +18,7 @@ from annotation.models.verdict import OUTCOMES
 from annotation.protocols.contracts import EXPORT
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import FOLDS
+from common.searching import holds
 from tasks.models import Question
 from tasks.work.answer_summary import type_words
 
@@ -105,7 +106,7 @@ class Filter:
         if self.type:
             rows = rows.filter(verdict__chosen__type=self.type)
         for word in self.search.split():
-            rows = rows.filter(text__icontains=word)
+            rows = rows.filter(holds("text", word))
         return rows
 
 

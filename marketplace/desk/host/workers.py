@@ -4,11 +4,12 @@ from typing import Any
 
 from django import forms
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from common.searching import holds
 from common.spreadsheet import UploadError
 from marketplace import clock
 from marketplace.desk.access import host_page, record
@@ -69,10 +70,10 @@ def matching(wanted: str) -> QuerySet[Worker]:
     """Return the workers that a search finds; all of them for an empty one."""
     rows = Worker.objects.all()
     if wanted:
-        fields = ("display_name", "worker_id", "profile__mail", "profile__mturk_id")
-        found = Q(profile__prolific_id__icontains=wanted)
-        for field in fields:
-            found |= Q(**{f"{field}__icontains": wanted})
+        ids = ("worker_id", "profile__mail", "profile__mturk_id", "profile__prolific_id")
+        found = holds("display_name", wanted)
+        for field in ids:
+            found |= holds(field, wanted)
         rows = rows.filter(found)
     return rows
 
