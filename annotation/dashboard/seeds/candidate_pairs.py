@@ -109,7 +109,9 @@ def try_candidate(request: HttpRequest, context: CollectionContext, key: int) ->
     """Note whether a question can be asked about a pair, or take the note back."""
     each = _set(context, key)
     typed = [request.POST.get(name, "") for name in ("first", "second")]
-    articles = [int(text) if text.isascii() and text.isdigit() else 0 for text in typed]
+    articles = [
+        int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0 for text in typed
+    ]
     # A link of the pair leads to a page of the set, or both are in it.
     inside = each.members.filter(article_id__in=articles[1:]).count()
     known = context.collection.corpus.articles.filter(pk__in=articles).count()

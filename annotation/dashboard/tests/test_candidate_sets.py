@@ -133,6 +133,20 @@ def test_a_pair_is_tried_and_that_is_taken_back(
     assert not towns.trials.exists()
 
 
+def test_a_number_of_thirty_digits_names_no_pair_no_set_and_no_cut(
+    rita: Client, pilot: Collection, towns: CandidateSet
+) -> None:
+    many = "9" * 30
+    for address in (f"{SETS}{many}/", f"{SETS}{towns.pk}/?draw={many}", f"{SETS}?page={many}"):
+        assert rita.get(address).status_code in (200, 404)
+    for act in ("decide", "try"):
+        assert rita.post(f"{SETS}{many}/{act}/", {"decision": "kept"}).status_code == 404
+    given = {"first": many, "second": many, "works": "yes"}
+    assert "not of this set" in said(rita, f"{SETS}{towns.pk}/try/", **given)
+    given = {"role": "bridge", "categories": "Towns", "most_linked": many}
+    assert rita.post(f"{SETS}add/", given).status_code in (302, 422)
+
+
 def test_a_list_is_drawn_in_proportion_to_its_size(
     rita: Client, pilot: Collection, towns: CandidateSet
 ) -> None:
