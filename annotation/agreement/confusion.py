@@ -1,13 +1,11 @@
-"""Who confuses what with what: each pair of annotators, and one annotator with what was decided."""
+"""Who confuses what with what: each pair of annotators."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 from annotation.agreement.votes import NONE, Votes
-
-LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -58,43 +56,3 @@ def _counted(votes: Votes, one: int, other: int) -> Any:
     table = numpy.zeros((len(votes.labels), len(votes.labels)), dtype=int)
     numpy.add.at(table, (votes.codes[both, one], votes.codes[both, other]), 1)
     return table
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """How many of an annotator's labels are the decided ones, with a Wilson interval."""
-
-    right: int
-    of: int
-    low: float
-    high: float
-
-    @property
-    def share(self) -> float:
-        """Return the share that is right."""
-        return self.right / self.of
-
-
-def accuracies_against(
-    votes: Votes, decided: Mapping[Hashable, Hashable], level: float = LEVEL
-) -> dict[Hashable, Accuracy]:
-    """Return each annotator's accuracy on the items that are decided; who has none is left out.
-
-    Give items that several have labelled: where one vote decides alone it is always right.
-    """
-    from scipy.stats import binomtest
-
-    found = {}
-    for place, annotator in enumerate(votes.annotators):
-        given = [
-            votes.labels[code] == decided[item]
-            for item, code in zip(votes.items, votes.codes[:, place], strict=True)
-            if code != NONE and item in decided
-        ]
-        if given:
-            right = sum(given)
-            interval = binomtest(right, len(given)).proportion_ci(level, method="wilson")
-            found[annotator] = Accuracy(
-                right, len(given), float(interval.low), float(interval.high)
-            )
-    return found
