@@ -36,7 +36,7 @@ def recreate_collection(log: Log, corpus: Corpus, now: datetime) -> Collection:
         )
     if Worker.objects.filter(pk__in={one.worker for one in log.assignments}).exists():
         raise LogError("This database knows workers of the log: replay it in an empty one.")
-    protocol.resolved(line.parameters)
+    protocol.resolved(line.parameters, stored=True)
     with transaction.atomic():
         collection = create_collection(
             line.slug,

@@ -134,4 +134,4 @@ def _resolved(name: str, version: int, values: str) -> Parameters:
                 f"installation has version {part.VERSION} and cannot read it. Install the other."
             )
         stored = part.upgrade(stored, version)
-    return protocol.resolved(stored)
+    return protocol.resolved(stored, stored=True)

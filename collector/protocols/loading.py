@@ -16,7 +16,7 @@ from types import ModuleType
 from django.conf import settings
 from pydantic import ValidationError
 
-from collector.protocols.parameters import Parameters, with_overrides
+from collector.protocols.parameters import STORED, Parameters, with_overrides
 from collector.protocols.part_contract import PARAMETERS, Part, T
 
 # The folder of a protocol's label schemes.
@@ -103,19 +103,24 @@ class Protocol:
             values = with_overrides(told.model_dump(mode="json"), overrides)
         except KeyError as error:
             raise ProtocolError(str(error.args[0])) from None
-        return self.resolved(values)
+        wanted = self.resolved(values)
+        for key, value in told.fixed().items():
+            if wanted.fixed()[key] != value:
+                raise ProtocolError(f"{key} says what the protocol is: leave it out.")
+        return wanted
 
-    def resolved(self, values: dict[str, object]) -> Parameters:
-        """Return stored or merged `values` as typed parameters; raises ProtocolError.
+    def resolved(self, values: dict[str, object], *, stored: bool = False) -> Parameters:
+        """Return merged or `stored` values as typed parameters; raises ProtocolError.
 
-        What they do not say of the table `report` is as protocol.toml says.
+        What they do not say of the table `report` is as protocol.toml says. What does not fit
+        together is refused of new values alone: whoever works by stored ones goes on.
         """
         model = self.part(PARAMETERS).Parameters
         told = self._kept(self.folder / "protocol.toml").get(REPORT)
         if told and isinstance(values.get(REPORT, {}), dict):
             values = {**values, REPORT: {**_table(told), **_table(values.get(REPORT))}}
         try:
-            return model.model_validate(values)
+            return model.model_validate(values, context=STORED if stored else None)
         except ValidationError as error:
             path = self._source(values, error)
             raise ProtocolError(f"{path}: {wrong_values(error)}") from None
@@ -156,8 +161,9 @@ def _table(value: object) -> dict[str, object]:
 def wrong_values(error: ValidationError) -> str:
     """Return what is wrong with which keys, in one sentence."""
     lines = [
-        f"{'.'.join(str(part) for part in problem['loc'])}: "
-        f"{problem['msg'].removeprefix('Value error, ')}"
+        ": ".join(
+            part for part in (".".join(map(str, problem["loc"])), problem["msg"]) if part
+        ).replace("Value error, ", "", 1)
         for problem in error.errors()
     ]
     return "; ".join(lines) + "."

@@ -1,24 +1,92 @@
 """The typed parameters every protocol shares; a protocol's own tables extend them."""
 
 import random
+import re
 import tomllib
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self
+from collections.abc import Iterator, Mapping
+from operator import attrgetter
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    model_validator,
+)
 
 FOLDS = ("train", "dev", "test")
+# The context to validate stored values in: what runs already must be read, whatever is refused now.
+STORED = "stored"
+# Every number fits its column and the calendar; no parameter needs more.
+MOST = 10**9
+# What no database keeps: NUL and halves of surrogate pairs.
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class AtMost(NamedTuple):
+    """`low`, `times` over, must not be more than `high`: names in a table, dotted, or a number.
+
+    Nothing is asked where `unless_zero` names a parameter that is 0.
+    """
+
+    low: str
+    high: str | int
+    times: int = 1
+    unless_zero: str = ""
+
+    def problems(self, table: "Table") -> Iterator[str]:
+        """Yield a sentence where it does not hold."""
+        if self.unless_zero and not attrgetter(self.unless_zero)(table):
+            return
+        low = self.times * attrgetter(self.low)(table)
+        high = self.high if isinstance(self.high, int) else attrgetter(self.high)(table)
+        if low > high:
+            times = f"{self.times} times " if self.times > 1 else ""
+            bound, mend = (
+                (f"{self.high}, ", " or raise the other") if self.high != high else ("", "")
+            )
+            yield (
+                f"{times}{self.low} ({low:,}) must not be more than {bound}{high:,}: lower it{mend}"
+            )
 
 
 class Table(BaseModel):
     """A table of protocol.toml: an unknown key refuses to load."""
 
     # The sentence below a parameter is its help, on the requester's pages too.
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
+    )
     # What a requester may still change once workers have begun: it does not decide the data.
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset()
     # What of a stage may change until it is opened: it decides neither seeds nor folds.
     UNTIL_OPENED: ClassVar[frozenset[str]] = frozenset()
+    # What of the table must fit together; the tables that it extends have their own beside it.
+    AT_MOST: ClassVar[tuple[AtMost, ...]] = ()
+
+    @model_validator(mode="after")
+    def _fits_together(self, info: ValidationInfo) -> Self:
+        wrong = [] if info.context == STORED else [*self._unstorable(), *self.misfits()]
+        if wrong:
+            raise ValueError("; ".join(wrong))
+        return self
+
+    def _unstorable(self) -> Iterator[str]:
+        for name, value in self:
+            each = value if isinstance(value, list) else [value]
+            if any(isinstance(one, int | float) and abs(one) > MOST for one in each):
+                yield f"{name} must not be more than {MOST:,}"
+            if any(isinstance(one, str) and NO_TEXT.search(one) for one in each):
+                yield f"{name} holds a character that is no text: leave it out"
+
+    def misfits(self) -> Iterator[str]:
+        """Yield a sentence for what does not fit together, so that nothing would come of it."""
+        for part in type(self).__mro__:
+            for rule in vars(part).get("AT_MOST", ()):
+                yield from rule.problems(self)
 
 
 class ProtocolTable(Table):
@@ -38,16 +106,16 @@ class ProtocolTable(Table):
 class PayTable(Table):
     """Currency and the rules that hold for every payment of a collection."""
 
-    currency: str
+    currency: Words = Field(max_length=20)
     """The currency of every amount, such as USD."""
     # The wire has two decimals, whatever the currency.
     minor_units: int = Field(ge=2, le=2)
     """Decimals of an amount; the marketplace has two."""
     floor_cents_per_hour: int = Field(ge=0)
     """You are warned when a stage pays less than this an hour."""
-    fee_percent: int
+    fee_percent: int = Field(ge=0, le=100)
     """What the marketplace charges on top of every reward."""
-    min_fee_cents: int
+    min_fee_cents: int = Field(ge=0, le=10**6)
     """The least that the marketplace charges for one reward."""
     # After five days the marketplace approves by itself.
     approve_after_hours: float = Field(ge=0, le=120)
@@ -87,14 +155,24 @@ class PeopleTable(Table):
         return self
 
 
-class SplitsTable(Table):
+class WeightsTable(Table):
+    """What is dealt out by weights, whatever they sum to."""
+
+    def misfits(self) -> Iterator[str]:
+        """Yield also a sentence where nothing has a weight."""
+        yield from super().misfits()
+        if not any(weight for _, weight in self):
+            yield "the weights must not all be 0: give one of them 1 or more"
+
+
+class SplitsTable(WeightsTable):
     """Weights of the folds."""
 
-    train: int
+    train: int = Field(ge=0)
     """Weight of the training fold."""
-    dev: int
+    dev: int = Field(ge=0)
     """Weight of the development fold."""
-    test: int
+    test: int = Field(ge=0)
     """Weight of the test fold."""
 
 
@@ -125,16 +203,16 @@ class Redundancy(Table):
     as of all, one drawn of each 100 / `percent` that follow on one another.
     """
 
-    train: int = Field(ge=1)
+    train: int = Field(ge=1, le=10_000)
     """How many people do one item of the training fold."""
-    dev: int = Field(ge=1)
+    dev: int = Field(ge=1, le=10_000)
     """How many people do one item of the development fold."""
-    test: int = Field(ge=1)
+    test: int = Field(ge=1, le=10_000)
     """How many people do one item of the test fold."""
     # Collections of before have no such part.
     percent: int = Field(0, ge=0, le=100)
     """This share of the HITs, drawn by the seed, is done by more people; 0 for none."""
-    people: int = Field(0, ge=0)
+    people: int = Field(0, ge=0, le=10_000)
     """How many people do each HIT of that share; 0 where there is none."""
 
     @model_validator(mode="after")
@@ -192,7 +270,7 @@ class PaceTable(Table):
 
     examples_per_hour: float = Field(gt=0)
     """The pace that earns this bonus."""
-    cents: int = Field(ge=0)
+    cents: int = Field(ge=0, le=10**6)
     """What a block at this pace earns."""
 
 
@@ -206,7 +284,7 @@ class BonusesTable(Table):
 
     top_every_examples: int = Field(ge=1)
     """After so many examples the workers with most of them earn a bonus."""
-    top_cents: list[Annotated[int, Field(ge=1)]]
+    top_cents: list[Annotated[int, Field(ge=1, le=10**6)]]
     """What the first, second … place earns."""
     block_examples: int = Field(ge=1)
     """Everybody earns for each block of so many examples."""
@@ -223,9 +301,9 @@ class StageTable(Table):
     kind: str
     """What workers do in this stage."""
     # The lengths are those that the wire documents; the collection's name joins the keywords.
-    title: str = Field(min_length=1, max_length=128)
+    title: Words = Field(max_length=128)
     """What workers see in the list of HITs."""
-    description: str = Field(min_length=1, max_length=2000)
+    description: Words = Field(max_length=2000)
     """What workers read below the title before they accept."""
     keywords: str = Field(max_length=900)
     """Words that workers find the HIT by."""
@@ -233,9 +311,10 @@ class StageTable(Table):
     """What a worker is paid for one HIT."""
     expected_minutes: int = Field(ge=1)
     """Told to workers; the hourly rate follows from it."""
-    allotted_minutes: int = Field(ge=1)
+    # A year is the longest that the wire takes.
+    allotted_minutes: int = Field(ge=1, le=525_600)
     """How long a worker may keep a HIT."""
-    extension_minutes: int = Field(ge=0)
+    extension_minutes: int = Field(ge=0, le=525_600)
     """What asking for more time adds, once."""
     lifetime_days: int = Field(ge=1, le=365)
     """How long a HIT stays up before it is posted anew."""
@@ -243,7 +322,7 @@ class StageTable(Table):
     """After so long the marketplace approves work by itself."""
     items_from: str
     """Where the items come from: seeds, or another stage."""
-    items_per_hit: int = Field(ge=1)
+    items_per_hit: int = Field(ge=1, le=1000)
     """How many items one HIT holds."""
     places_at_once: int = Field(ge=1, le=10**5)
     """Topped up as they are taken."""
@@ -256,8 +335,9 @@ class StageTable(Table):
     # Of these folds or splits; who has worked on a question before never gets it.
     sample_questions: int = Field(0, ge=0)
     """How many decided questions are drawn to be done once more, or labelled; none for 0."""
-    sample_splits: list[str] = ["test"]
+    sample_splits: list[str] = Field(["test"], min_length=1)
     """The splits that those questions are drawn from."""
+    AT_MOST = (AtMost("expected_minutes", "allotted_minutes"),)
 
     @model_validator(mode="after")
     def _examinations_are_alike(self) -> Self:
@@ -287,11 +367,38 @@ class Parameters(Table):
     splits: Table
     # Collections of before have none: theirs are for everybody.
     people: PeopleTable = PeopleTable()
+    # What a protocol calls its splits, or the folds of its seeds.
+    SPLITS: ClassVar[tuple[str, ...]] = FOLDS
+    # What of a stage the protocol's own code counts on.
+    FIXED: ClassVar[frozenset[str]] = frozenset({"kind", "items_from", "qualifies"})
 
     def stages(self) -> dict[str, StageTable]:
         """Return the stages by name, in the order a collection goes through them."""
         tables = {name: getattr(self, name) for name in type(self).model_fields}
         return {name: table for name, table in tables.items() if isinstance(table, StageTable)}
+
+    def misfits(self) -> Iterator[str]:
+        """Yield, beside what does not fit together, what a stage names that there is not."""
+        yield from super().misfits()
+        opening = [""]
+        for name, table in self.stages().items():
+            for key, value in table:
+                if key.startswith("requires") and value not in opening:
+                    known = ", ".join(opening[1:]) or "there is none"
+                    yield (
+                        f"{name}.{key} is {value!r}, no qualification that comes before: take one "
+                        f"({known}), or leave it empty"
+                    )
+            if table.sample_questions and not {*self.SPLITS}.issuperset(table.sample_splits):
+                yield f"{name}.sample_splits: take some of {', '.join(self.SPLITS)}"
+            opening += [name] if table.qualifies else []
+
+    def fixed(self) -> dict[str, object]:
+        """Return by its dotted key what says what the protocol is, and nobody sets."""
+        told = {f"protocol.{key}": value for key, value in self.protocol}
+        for name, table in self.stages().items():
+            told |= {f"{name}.{key}": value for key, value in table if key in self.FIXED}
+        return told
 
     def reader_looks_on(self) -> bool:
         """Return whether a reader answers what workers write, to tell them of it."""

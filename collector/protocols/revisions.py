@@ -18,7 +18,7 @@ from collector.protocols.part_contract import PARAMETERS
 from common.actions import ActionError
 
 # What a collection is: its stages' rows and texts were made from these, once.
-STRUCTURE = frozenset({"kind", "items_from", "requires", "qualifies"})
+STRUCTURE = Parameters.FIXED | {"requires"}
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,24 @@
 """What the table of a stage says, by the kind of stage; a protocol's own tables extend these."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar, NamedTuple, Self
+from typing import Annotated, ClassVar, NamedTuple, Self
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from collector.protocols.parameters import BonusesTable, Redundancy, StageTable, Table
+from collector.protocols.parameters import AtMost, BonusesTable, Redundancy, StageTable, Table
 
 
 class QuestionTable(StageTable):
     """A question HIT (IIRC 2.2)."""
 
-    questions_per_hit: int = Field(ge=1)
+    questions_per_hit: int = Field(ge=1, le=1000)
     """Questions that one HIT asks for."""
     multi_link_questions: int = Field(ge=0)
     """How many of them must need several links."""
     multi_link_min_links: int = Field(ge=2)
     """How many links such a question needs."""
+    AT_MOST = (AtMost("multi_link_questions", "questions_per_hit"),)
 
 
 class AwardingTable(StageTable):
@@ -28,22 +29,18 @@ class AwardingTable(StageTable):
 
 
 class SkippingTable(StageTable):
-    """A stage whose workers write about each seed, or skip it with a reason."""
+    """A stage whose items have one writer each, who writes about an item or skips it."""
 
     max_skips: int = Field(ge=0)
-    """How many items of a HIT may be skipped; at least one is always written about."""
+    """How many items of a HIT may be skipped."""
 
-    @model_validator(mode="after")
-    def _something_is_written(self) -> Self:
+    def misfits(self) -> Iterator[str]:
+        """Yield also a sentence where nothing is written, or by more than one."""
+        yield from super().misfits()
         if self.max_skips >= self.items_per_hit:
-            raise ValueError("max_skips must leave at least one item of a HIT to write about")
-        return self
-
-    @model_validator(mode="after")
-    def _one_writer_each(self) -> Self:
+            yield "max_skips must leave at least one item of a HIT to write about"
         if set(self.redundancy.by_fold().values()) != {1} or self.redundancy.percent:
-            raise ValueError("redundancy must be 1 in every fold: what can be skipped has 1 writer")
-        return self
+            yield "redundancy must be 1 in every fold: an item has one writer"
 
     def most_skips(self, n_items: int) -> int:
         """Return how many items of a HIT of `n_items` may be skipped: the last HIT is smaller."""
@@ -66,7 +63,7 @@ class DialogTable(StageTable):
     """The qualification stage that opens the teacher's role."""
     min_pairs: int = Field(ge=1)
     """Dialogs with fewer answered questions stay out of the data; they are paid."""
-    max_questions: int = Field(ge=1)
+    max_questions: int = Field(ge=1, le=10_000)
     """The dialog ends after so many questions."""
     max_unanswerable: int = Field(ge=1)
     """The dialog ends with the last of so many questions without an answer."""
@@ -76,49 +73,40 @@ class DialogTable(StageTable):
     # JSON, a character has six at most.
     max_question_characters: int = Field(ge=1, le=2_000)
     """The longest question that can be asked."""
-    turn_cents: list[int] = Field(min_length=1)
+    turn_cents: list[Annotated[int, Field(ge=0, le=10**5)]] = Field(min_length=1)
     """What each turn earns both partners, the first turn first."""
     wait_minutes: int = Field(ge=1)
     """How long somebody waits for a partner at most."""
-    wait_cents_per_minute: int = Field(ge=0)
+    wait_cents_per_minute: int = Field(ge=0, le=10**5)
     """What a minute of waiting earns."""
-    ready_seconds: int = Field(ge=5)
+    ready_seconds: int = Field(ge=5, le=86_400)
     """How long both have to say that they are there."""
-    grace_seconds: int = Field(ge=5)
+    grace_seconds: int = Field(ge=5, le=86_400)
     """How long a lost connection may last."""
     move_minutes: int = Field(ge=1)
     """How long a partner may take for one move."""
+    AT_MOST = (AtMost("min_pairs", "max_questions"),)
 
-    @model_validator(mode="after")
-    def _pay_never_falls(self) -> Self:
-        if min(self.turn_cents) < 0 or sorted(self.turn_cents) != self.turn_cents:
-            raise ValueError("turn_cents must not be negative nor fall from turn to turn")
-        return self
-
-    @model_validator(mode="after")
-    def _a_dialog_has_two(self) -> Self:
+    def misfits(self) -> Iterator[str]:
+        """Yield also a sentence for pay that falls, a third person, or too little time."""
+        yield from super().misfits()
+        if sorted(self.turn_cents) != self.turn_cents:
+            yield "turn_cents must not fall from turn to turn"
         if self.redundancy.percent:
-            raise ValueError("redundancy.percent must be 0: two people talk, never more")
-        return self
-
-    @model_validator(mode="after")
-    def _time_is_enough(self) -> Self:
+            yield "redundancy.percent must be 0: two people talk, never more"
         longest = self.wait_minutes + 2 * self.max_questions * self.move_minutes
         if self.allotted_minutes < longest:
-            raise ValueError(
-                f"allotted_minutes must cover the longest wait and a dialog after it: {longest}"
-            )
-        return self
+            yield f"allotted_minutes must cover the longest wait and a dialog after it: {longest}"
 
 
 class FurtherAnnotators(Redundancy):
     """How many workers answer again what was answered already; none is allowed."""
 
-    train: int = Field(ge=0)
+    train: int = Field(ge=0, le=10_000)
     """How many more people answer what is of the training fold."""
-    dev: int = Field(ge=0)
+    dev: int = Field(ge=0, le=10_000)
     """How many more people answer what is of the development fold."""
-    test: int = Field(ge=0)
+    test: int = Field(ge=0, le=10_000)
     """How many more people answer what is of the test fold."""
 
 
@@ -139,16 +127,11 @@ class SpanQuestionTable(StageTable):
     Some of them the passage must not answer: then what looks like the answer is marked.
     """
 
-    questions_per_item: int = Field(ge=1)
+    questions_per_item: int = Field(ge=1, le=1000)
     """How many questions are written about each passage."""
     unanswerable_per_item: int = Field(ge=0)
     """How many of them the passage must not answer, though it seems to."""
-
-    @model_validator(mode="after")
-    def _no_more_than_are_written(self) -> Self:
-        if self.unanswerable_per_item > self.questions_per_item:
-            raise ValueError("unanswerable_per_item must not be more than questions_per_item")
-        return self
+    AT_MOST = (AtMost("unanswerable_per_item", "questions_per_item"),)
 
 
 class SpanAnswerTable(StageTable):
@@ -248,7 +231,7 @@ class FieldTable(Table):
     """The labels to choose from; none for free words."""
     required: bool = True
     """Whether it must be filled in."""
-    max_characters: int = Field(200, ge=1)
+    max_characters: int = Field(200, ge=1, le=10**5)
     """The most that can be written."""
     rule: str = ""
     """What decides where several labels fit: shown beside them."""
@@ -399,6 +382,8 @@ class WritingChecks(Table):
     """A longer question is refused."""
     max_reason_characters: int = Field(ge=1)
     """The longest reason for doing something else than what was asked."""
+    # A word and its space take six characters on average, and a question that is asked more.
+    AT_MOST = (AtMost("min_question_words", "max_question_characters", times=10),)
 
 
 class SpanChecks(WritingChecks):
@@ -410,6 +395,9 @@ class SpanChecks(WritingChecks):
 
 class PairChecks(SpanChecks):
     """Limits of what is written about a pair of paragraphs, or answered from it."""
+
+    # The column that keeps why an item was skipped has no more room.
+    AT_MOST = (AtMost("max_reason_characters", 1000),)
 
 
 class EvidenceChecks(WritingChecks):
@@ -425,3 +413,4 @@ class EvidenceChecks(WritingChecks):
     """The longest piece of evidence, in words."""
     max_query_characters: int = Field(ge=1)
     """The longest search."""
+    AT_MOST = (AtMost("max_reason_characters", 1000),)

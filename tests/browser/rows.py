@@ -133,6 +133,7 @@ def open_single(
         "question_qualification__questions_per_hit": 1,
         "question_qualification__multi_link_questions": 0,
         "question_qualification__places_at_once": places,
+        "answer_qualification__items_per_hit": 1,
     }
     open_collection(slug, corpus, 1, **few | chosen | parameters)
 

@@ -33,6 +33,7 @@ SINGLE = {
     "question_qualification.items_per_hit": 1,
     "question_qualification.questions_per_hit": 1,
     "question_qualification.multi_link_questions": 0,
+    "answer_qualification.items_per_hit": 1,
     "question_qualification.places_at_once": 8,
     "pay.approve_after_hours": 0,
 }

@@ -1,11 +1,12 @@
 """The typed parameters of the protocol: what protocol.toml may and must say."""
 
-from typing import Annotated, Self
+from collections.abc import Iterator
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
+from collector.protocols.parameters import AtMost, SplitsTable, Table
 from collector.protocols.parameters import Parameters as EveryProtocol
-from collector.protocols.parameters import SplitsTable, Table
 from collector.protocols.stage_tables import LabelTable, TextTable
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
@@ -19,6 +20,7 @@ class SeedsTable(Table):
     """Books with a shorter summary are left out."""
     max_summary_words: int = Field(ge=1)
     """Books with a longer summary are left out."""
+    AT_MOST = (AtMost("min_summary_words", "max_summary_words"),)
 
 
 class ChecksTable(Table):
@@ -63,10 +65,11 @@ class RankingTable(Table):
     """How many words besides stop words a pseudo-question has at least."""
     cloze_negatives: int = Field(ge=0)
     """How many wrong passages stand beside a pseudo-question."""
-    bootstrap_subsets: int = Field(ge=1)
+    bootstrap_subsets: int = Field(ge=1, le=10**6)
     """How many subsets of the questions a comparison draws."""
     bootstrap_size: int = Field(ge=1)
     """How many questions each such subset has at most."""
+    AT_MOST = (AtMost("beta", "alpha"),)
 
 
 class ReportTable(Table):
@@ -84,12 +87,8 @@ class ReportTable(Table):
     """A wrong type is listed that makes more than this share of a type's errors."""
     seed: int = Field(ge=0)
     """The seed that folds are drawn with."""
-
-    @model_validator(mode="after")
-    def _folds_have_items(self) -> Self:
-        if self.min_items < self.folds:
-            raise ValueError("min_items must not be below folds: a fold would be empty")
-        return self
+    # Else a fold would be empty.
+    AT_MOST = (AtMost("folds", "min_items"),)
 
 
 class Parameters(EveryProtocol):
@@ -105,3 +104,17 @@ class Parameters(EveryProtocol):
     passages: PassagesTable
     ranking: RankingTable
     report: ReportTable
+
+    def misfits(self) -> Iterator[str]:
+        """Yield also what is lacking of the fields that are read here by their names."""
+        yield from super().misfits()
+        longest = {field.name: field.max_characters for field in self.question.fields}
+        if self.question.fields[0].name != "question" or "answer" not in longest:
+            yield "question.fields needs a field question, the first, and a field answer"
+        elif 10 * self.checks.min_question_words > longest["question"]:
+            yield (
+                "question.fields must give a question ten characters for each of "
+                "checks.min_question_words: allow more of them or ask for fewer words"
+            )
+        if self.answer.fields[0].name != "answer":
+            yield "answer.fields needs a field answer, the first"

@@ -1,11 +1,12 @@
 """The typed parameters of the protocol: what protocol.toml may and must say."""
 
-from typing import Self
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from annotation.splits.difficulty.parameters import DifficultyTable
-from collector.protocols.parameters import CuratedTable, StageTable, Table
+from annotation.protocols.hotpotqa.file_format import SPLITS
+from annotation.splits.difficulty.parameters import DifficultyTable as EveryDifficulty
+from collector.protocols.parameters import AtMost, CuratedTable, StageTable, Table, WeightsTable
 from collector.protocols.parameters import Parameters as EveryProtocol
 from collector.protocols.stage_tables import PairChecks, PairTable
 
@@ -32,8 +33,6 @@ class HumanPerformanceTable(StageTable):
 class ChecksTable(PairChecks):
     """Limits of what one question or answer may hold."""
 
-    max_reason_characters: int = Field(ge=1)
-    """The longest reason for skipping a pair."""
     question_mark: bool
     """Whether a question must end in a question mark."""
     # Collections of before have no reader that looks on.
@@ -41,7 +40,14 @@ class ChecksTable(PairChecks):
     """So sure a reader is that answers from one of the two paragraphs alone; 0 for none."""
 
 
-class SplitsTable(Table):
+class DifficultyTable(EveryDifficulty):
+    """Who is sampled for single-hop questions, and what the readers of the protocol call medium."""
+
+    reader: Literal["light", "neural"] = "light"
+    """Which reader is trained: light, or one of the protocol's own."""
+
+
+class SplitsTable(WeightsTable):
     """Weights of the splits that hard examples are dealt to (HotpotQA 3, T1)."""
 
     train_hard: int = Field(ge=0)
@@ -52,12 +58,6 @@ class SplitsTable(Table):
     """Weight of the test set with distractors."""
     test_fullwiki: int = Field(ge=0)
     """Weight of the test set over the whole corpus."""
-
-    @model_validator(mode="after")
-    def _one_is_filled(self) -> Self:
-        if not any((self.train_hard, self.dev, self.test_distractor, self.test_fullwiki)):
-            raise ValueError("the weights must not all be 0")
-        return self
 
 
 class ContextsTable(Table):
@@ -71,6 +71,7 @@ class ContextsTable(Table):
     """How many paragraphs a system reads in the full-wiki setting."""
     compared_questions: int = Field(ge=0)
     """How many questions compare the two sets of found paragraphs."""
+    AT_MOST = (AtMost("distractors", "candidates"), AtMost("full_wiki", "candidates"))
 
 
 class ReportTable(Table):
@@ -91,3 +92,4 @@ class Parameters(EveryProtocol):
     splits: SplitsTable
     contexts: ContextsTable
     report: ReportTable
+    SPLITS = SPLITS

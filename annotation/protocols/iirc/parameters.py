@@ -6,8 +6,8 @@ from typing import cast
 from pydantic import Field
 
 from collector.protocols.loading import get_protocol
+from collector.protocols.parameters import AtMost, SplitsTable, StageTable, Table
 from collector.protocols.parameters import Parameters as EveryProtocol
-from collector.protocols.parameters import SplitsTable, StageTable, Table
 from collector.protocols.stage_tables import QuestionTable, WritingChecks
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
@@ -25,6 +25,7 @@ class SeedsTable(Table):
     """Shorter paragraphs are left out."""
     max_characters: int = Field(ge=1)
     """Longer paragraphs are left out."""
+    AT_MOST = (AtMost("min_characters", "max_characters"),)
 
 
 class HumanPerformanceTable(StageTable):
@@ -41,8 +42,6 @@ class ChecksTable(WritingChecks):
     """The most passages one answer may have."""
     max_evidence_spans: int = Field(ge=1)
     """The most passages one piece of evidence may have."""
-    max_reason_characters: int = Field(ge=1)
-    """The longest reason for calling a question bad."""
     # From here on it is advised to mark less; collections of before advise the same.
     long_answer_words: int = Field(20, ge=1)
     """From here on workers are advised to mark a shorter answer."""
@@ -67,7 +66,7 @@ class ReportTable(Table):
 
     hand_labels: int = Field(ge=1)
     """How many questions are drawn to be labelled by hand."""
-    most_links: int = Field(ge=1)
+    most_links: int = Field(ge=1, le=100)
     """Questions that need this many links or more stand in one row."""
 
 
@@ -84,6 +83,18 @@ class Parameters(EveryProtocol):
     agreement: AgreementTable
     splits: SplitsTable
     report: ReportTable
+    AT_MOST = (
+        # An examination is what one writer made of one HIT.
+        AtMost("answer_qualification.items_per_hit", "question_qualification.questions_per_hit"),
+        *(
+            AtMost(
+                f"{stage}.multi_link_min_links",
+                "seeds.min_links",
+                unless_zero=f"{stage}.multi_link_questions",
+            )
+            for stage in ("question_qualification", "question")
+        ),
+    )
 
     def cautions(self) -> list[str]:
         """Return a sentence where seeds may hold too few links that lead anywhere."""

@@ -6,8 +6,8 @@ from typing import Literal, cast
 from pydantic import Field
 
 from collector.protocols.loading import get_protocol
+from collector.protocols.parameters import AtMost, SplitsTable, Table, Words, WorkersTable
 from collector.protocols.parameters import Parameters as EveryProtocol
-from collector.protocols.parameters import SplitsTable, Table, WorkersTable
 from collector.protocols.stage_tables import DialogTable, TextTable, ValidationTable
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
@@ -17,7 +17,7 @@ VERSION = 1
 class SeedsTable(Table):
     """Which sections can be talked about (QuAC 2.2)."""
 
-    category_keywords: list[str]
+    category_keywords: list[Words]
     """Words in the categories of the articles to talk about."""
     min_incoming_links: int = Field(ge=0)
     """An article that fewer articles link to is left out."""
@@ -26,11 +26,11 @@ class SeedsTable(Table):
     """How many levels below such a category count too."""
     persons_by: Literal["categories", "infoboxes", "either", "titles", "anything"]
     """How articles about people are told from others."""
-    person_categories: list[str]
+    person_categories: list[Words]
     """Categories of people end in one of these words."""
-    person_infoboxes: list[str] = []
+    person_infoboxes: list[Words] = []
     """Infoboxes of people end in one of these words."""
-    person_titles: list[str]
+    person_titles: list[Words]
     """Titles of the articles about people, where they are listed."""
     min_paragraphs: int = Field(ge=1)
     """Sections with fewer paragraphs are left out."""
@@ -46,6 +46,11 @@ class SeedsTable(Table):
     """Sections with longer sentences are left out."""
     max_background_characters: int = Field(ge=1)
     """Articles with a longer first paragraph are left out."""
+    AT_MOST = (
+        AtMost("min_paragraphs", "max_paragraphs"),
+        AtMost("min_tokens", "max_tokens"),
+        AtMost("min_words_per_sentence", "max_words_per_sentence"),
+    )
 
 
 class ChecksTable(Table):
@@ -65,7 +70,7 @@ class AgreementTable(Table):
 class ReportTable(Table):
     """How the report draws and counts (QuAC 3)."""
 
-    chunks: int = Field(ge=1)
+    chunks: int = Field(ge=1, le=1000)
     """How many parts a section is cut into to tell where answers lie."""
     hand_labels: int = Field(ge=1)
     """How many questions are drawn to be labelled by hand."""
@@ -85,6 +90,10 @@ class Parameters(EveryProtocol):
     agreement: AgreementTable
     splits: SplitsTable
     report: ReportTable
+    # An examination is what one writer made of one HIT.
+    AT_MOST = (
+        AtMost("teacher_qualification.items_per_hit", "student_qualification.items_per_hit"),
+    )
 
     def reader_looks_on(self) -> bool:
         """Return whether a reader answers what a student asks, to tell them of it."""

@@ -1,8 +1,6 @@
 """The typed parameters of the protocol: what protocol.toml may and must say."""
 
-from typing import Self
-
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from collector.protocols.parameters import Parameters as EveryProtocol
 from collector.protocols.parameters import SplitsTable, StageTable, Table
@@ -20,7 +18,7 @@ VERSION = 1
 class ChecksTable(EvidenceChecks):
     """Limits of what one question or answer may hold, and where advice begins."""
 
-    min_searches: int = Field(ge=0)
+    min_searches: int = Field(ge=0, le=100)
     """Searches before somebody may say that the documents do not have the answer."""
     copied_words: int = Field(ge=2)
     """From so many words of a passage in a row on writers are advised to use their own."""
@@ -50,12 +48,6 @@ class Parameters(EveryProtocol):
     checks: ChecksTable
     agreement: AgreementTable
     splits: SplitsTable
-
-    @model_validator(mode="after")
-    def _something_can_be_asked(self) -> Self:
-        if self.seeds.min_characters > self.seeds.max_characters:
-            raise ValueError("seeds.min_characters must not be more than seeds.max_characters")
-        return self
 
     def cautions(self) -> list[str]:
         """Return a sentence where nobody can agree about what people ask of themselves."""

@@ -1,11 +1,9 @@
 """The typed parameters of the protocol: what protocol.toml may and must say."""
 
-from typing import Self
+from pydantic import Field
 
-from pydantic import Field, model_validator
-
+from collector.protocols.parameters import AtMost, SplitsTable, Table
 from collector.protocols.parameters import Parameters as EveryProtocol
-from collector.protocols.parameters import SplitsTable, Table
 from collector.protocols.stage_tables import SpanAnswerTable, SpanChecks, SpanQuestionTable
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
@@ -21,13 +19,12 @@ class SeedsTable(Table):
     """Longer paragraphs are left out."""
     max_per_article: int = Field(ge=1)
     """The most paragraphs of one article that are asked about."""
+    AT_MOST = (AtMost("min_characters", "max_characters"),)
 
 
 class ChecksTable(SpanChecks):
     """Limits of what one question or answer may hold, and where advice begins."""
 
-    max_reason_characters: int = Field(ge=1)
-    """The longest reason for calling a question bad."""
     long_answer_words: int = Field(ge=1)
     """From here on workers are advised to mark a shorter answer."""
     copied_words: int = Field(ge=2)
@@ -52,12 +49,6 @@ class Parameters(EveryProtocol):
     checks: ChecksTable
     agreement: AgreementTable
     splits: SplitsTable
-
-    @model_validator(mode="after")
-    def _answers_can_be_read(self) -> Self:
-        if self.seeds.min_characters > self.seeds.max_characters:
-            raise ValueError("seeds.min_characters must not be more than seeds.max_characters")
-        return self
 
     def cautions(self) -> list[str]:
         """Return a sentence where what is scored against has one answer alone."""

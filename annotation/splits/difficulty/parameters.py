@@ -1,10 +1,10 @@
 """The parameters of difficulty that a protocol may ask for."""
 
-from typing import ClassVar, Self
+from typing import ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from collector.protocols.parameters import Table
+from collector.protocols.parameters import AtMost, Table
 
 
 class DifficultyTable(Table):
@@ -25,9 +25,4 @@ class DifficultyTable(Table):
     reader: str = "light"
     """Which reader is trained: light, or one of the protocol's own."""
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset({"single_hop_share", "reader"})
-
-    @model_validator(mode="after")
-    def _sample_is_a_range(self) -> Self:
-        if self.min_sample > self.max_sample:
-            raise ValueError("min_sample must not be above max_sample")
-        return self
+    AT_MOST = (AtMost("min_sample", "max_sample"),)

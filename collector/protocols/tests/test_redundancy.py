@@ -80,7 +80,7 @@ def test_half_a_share_is_refused(told: dict[str, int], message: str) -> None:
     ("protocol", "stage", "message"),
     [
         ("iirc", "answer_qualification", "everybody is examined alike"),
-        ("hotpotqa", "question", "what can be skipped has 1 writer"),
+        ("hotpotqa", "question", "an item has one writer"),
         ("quac", "dialog", "two people talk, never more"),
     ],
 )

@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from collector.protocols.parameters import Table
+from collector.protocols.parameters import AtMost, Table
 
 SINGLE, SHARED_TERMS, CITATION, SECTION = "single", "shared_terms", "citation", "section"
 RULES = (SINGLE, SHARED_TERMS, CITATION, SECTION)
@@ -48,3 +48,4 @@ class PassageSetsTable(Table):
     """At most so many of the documents are connected by sets: all of these are in one split."""
     near_duplicate_share: float = Field(ge=0.4, le=1)
     """Passages that share so much of their wording are taken for the same."""
+    AT_MOST = (AtMost("min_characters", "max_characters"),)

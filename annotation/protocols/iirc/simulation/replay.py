@@ -25,6 +25,7 @@ LAX = {
     "seeds.max_characters": 1_000_000,
     "question.requires": "",
     "answer.requires": "",
+    "question_qualification.multi_link_questions": 0,
     "question.multi_link_questions": 0,
     "checks.min_question_words": 1,
     "checks.max_question_characters": 100_000,

@@ -22,6 +22,7 @@ LAX = {
     "seeds.min_tokens": 5,
     "seeds.min_words_per_sentence": 2,
     "student_qualification.items_per_hit": 1,
+    "teacher_qualification.items_per_hit": 1,
 }
 LIFE = "She wrote long letters to many friends abroad. They answered every one of them."
 

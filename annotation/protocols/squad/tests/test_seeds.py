@@ -90,7 +90,7 @@ def test_a_split_that_so_few_seeds_leave_empty_is_named(corpus: Corpus) -> None:
     ("change", "message"),
     [
         ("question.unanswerable_per_item=6", "must not be more than questions_per_item"),
-        ("seeds.min_characters=9000", "must not be more than seeds.max_characters"),
+        ("seeds.min_characters=9000", "must not be more than max_characters"),
         ("answer.redundancy.dev=-1", "answer.redundancy.dev"),
     ],
 )
