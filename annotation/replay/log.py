@@ -1,7 +1,8 @@
 """The private log of a collection: what each of its lines holds.
 
-One JSON object a line, its kind under "is". It holds the key of the pseudonyms and everything
-people handed in, so it is never a part of a release.
+One JSON object a line, its kind under "is". What hands decided of the results stands in one order,
+that of time, whatever it is: one act can undo another. It holds the key of the pseudonyms and
+everything people handed in, so it is never a part of a release.
 """
 
 import json
@@ -133,6 +134,8 @@ class AssignmentLine(Line):
     synthetic: bool
     rejected: bool = False
     bonus_cents: int = 0
+    # (place of a question, whether it was handed in all the same) of what a reader answered.
+    hints: list[tuple[int, bool]] = []
 
 
 class TicketLine(Line):
@@ -243,6 +246,35 @@ class ExclusionLine(Line):
     by: str
 
 
+class InclusionLine(Line):
+    """Everything by the worker, who was left out before, counts again."""
+
+    name = "inclusion"
+    worker: str
+    why: str
+    by: str
+
+
+class LabelsLine(Line):
+    """The labels that a worker chose in a stage hold for the question, by hand."""
+
+    name = "labels"
+    question: str
+    stage: str
+    worker: str
+    why: str
+    by: str
+
+
+class StateLine(Line):
+    """The collection was finished, or reopened: what still waited for more votes waits no more."""
+
+    name = "state"
+    state: str
+    why: str
+    by: str
+
+
 class HopsLine(Line):
     """What all questions of a worker count as, by a requester's last decision."""
 
@@ -274,10 +306,11 @@ KINDS: dict[str, type[Line]] = {
     for kind in (
         *(CollectionLine, TextLine, RevisionLine, StatementLine, SeedLine, UnitLine),
         *(AssignmentLine, TicketLine, DialogLine, MoveLine, MadeUpLine),
-        *(DecisionLine, OverrideLine, AgreeingLine, ExclusionLine, HopsLine),
-        *(JudgedLine, FilesLine),
+        *(DecisionLine, OverrideLine, LabelsLine, ExclusionLine, InclusionLine, StateLine),
+        *(AgreeingLine, HopsLine, JudgedLine, FilesLine),
     )
 }
+Act = OverrideLine | LabelsLine | ExclusionLine | InclusionLine | StateLine
 
 
 @dataclass
@@ -300,9 +333,8 @@ class Log:
     moves: dict[int, list[MoveLine]] = field(default_factory=dict)
     made_up: list[MadeUpLine] = field(default_factory=list)
     decisions: list[DecisionLine] = field(default_factory=list)
-    overrides: list[OverrideLine] = field(default_factory=list)
+    acts: list[Act] = field(default_factory=list)
     agreeing: list[AgreeingLine] = field(default_factory=list)
-    exclusions: list[ExclusionLine] = field(default_factory=list)
     hops: list[HopsLine] = field(default_factory=list)
     judged: list[JudgedLine] = field(default_factory=list)
 

@@ -10,12 +10,12 @@ from pydantic import ValidationError
 from annotation.replay.log import (
     KINDS,
     VERSION,
+    Act,
     AgreeingLine,
     AssignmentLine,
     CollectionLine,
     DecisionLine,
     DialogLine,
-    ExclusionLine,
     FilesLine,
     HopsLine,
     JudgedLine,
@@ -24,7 +24,6 @@ from annotation.replay.log import (
     LogError,
     MadeUpLine,
     MoveLine,
-    OverrideLine,
     RevisionLine,
     SeedLine,
     StatementLine,
@@ -38,8 +37,12 @@ from annotation.replay.told_dialogs import check_dialogs
 def read_log(path: Path) -> Log:
     """Return the log in the file; raises LogError naming the file and the line."""
     found: dict[type[Line], list[Any]] = {kind: [] for kind in KINDS.values()}
+    acts: list[Act] = []
     for line in _lines(path):
-        found[type(line)].append(line)
+        if isinstance(line, Act):
+            acts.append(line)
+        else:
+            found[type(line)].append(line)
     if len(found[CollectionLine]) != 1 or len(found[FilesLine]) != 1:
         raise LogError(f"{path}: it is not whole; write it again with export_dataset --log.")
     collection = found[CollectionLine][0]
@@ -59,9 +62,8 @@ def read_log(path: Path) -> Log:
         moves=_moves(found[MoveLine]),
         made_up=found[MadeUpLine],
         decisions=found[DecisionLine],
-        overrides=found[OverrideLine],
+        acts=acts,
         agreeing=found[AgreeingLine],
-        exclusions=found[ExclusionLine],
         hops=found[HopsLine],
         judged=found[JudgedLine],
     )

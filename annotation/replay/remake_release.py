@@ -10,7 +10,8 @@ import httpx
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.decisions.exclusions import exclude_worker
+from annotation.decisions.exclusions import exclude_worker, include_again
+from annotation.decisions.label_decisions import decide_labels
 from annotation.decisions.overrides import correct, follow_votes, override_verdict
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
@@ -18,16 +19,25 @@ from annotation.readers.example import Prediction
 from annotation.release.facts import Dates
 from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.release_folder import SUMS, digests
-from annotation.replay.log import AssignmentLine, Log, LogError
+from annotation.replay.log import (
+    AssignmentLine,
+    ExclusionLine,
+    InclusionLine,
+    LabelsLine,
+    Log,
+    LogError,
+    OverrideLine,
+)
 from annotation.replay.recreation import OWN_MAINTENANCE, recreate_collection
 from annotation.replay.rerun import Rerun
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.runs import run_of_answers
 from annotation.splits.difficulty.single_hop_review import decide
 from annotation.splits.difficulty.status import table_of
-from collector.models import Collection, Corpus
+from collector.models import Collection, CollectionState, Corpus
+from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
-from tasks.lifecycle.publication import pause
+from tasks.lifecycle.publication import finish, pause, reopen
 from tasks.models import (
     Answer,
     Payment,
@@ -80,7 +90,7 @@ def remake(
         collection.refresh_from_db()
         decide_collection(collection, now)
         settle_again(collection, log, rerun.leases, now)
-        override_again(collection, log, now)
+        decide_again(collection, log, now)
         judge_again(collection, log, now)
         make_splits(collection, now)
         issued = publish_release(collection, out, now, dates=_dates(log))
@@ -106,32 +116,47 @@ def check_unused(log: Log) -> None:
         )
 
 
-def override_again(collection: Collection, log: Log, now: datetime) -> None:
-    """Decide by hand what a hand had decided; raises LogError."""
+def decide_again(collection: Collection, log: Log, now: datetime) -> None:
+    """Decide by hand what hands had decided, in their order; raises LogError."""
     verdicts = Verdict.objects.filter(question__stage__collection=collection)
-    out = {line.worker for line in log.exclusions}
-    for line in log.overrides:
-        verdict = _verdict(verdicts, line.question)
-        if out & {verdict.question.worker_id, line.chosen}:
-            # It fell when everything by the worker was left out.
-            continue
-        if line.follows_votes:
-            follow_votes(verdict, line.note, line.by, now)
-            continue
-        if line.correction:
-            given = line.correction
-            stage = collection.stages.get(name=given.stage)
-            base = Answer(question=verdict.question, stage=stage, synthetic=given.synthetic)
-            correct(verdict, base, given.type, given.payload, line.note, line.by, now)
-            continue
-        chosen = verdict.question.answers.filter(worker_id=line.chosen).first()
-        override_verdict(verdict, line.outcome, chosen, line.note, line.by, now)
+    for line in log.acts:
+        if isinstance(line, OverrideLine):
+            _override(collection, _verdict(verdicts, line.question), line, now)
+        elif isinstance(line, LabelsLine):
+            stage = collection.stages.get(name=line.stage)
+            vote = stage.answers.get(question__key=line.question, worker=line.worker)
+            parameters = parameters_of(collection)
+            decide_labels(vote.question, vote, line.why, line.by, now, parameters)
+        elif isinstance(line, ExclusionLine):
+            worker, _ = Worker.objects.get_or_create(pk=line.worker)
+            exclude_worker(collection, worker, line.why, line.by, now)
+        elif isinstance(line, InclusionLine):
+            out = collection.exclusions.get(worker=line.worker, back_at=None)
+            include_again(out, line.why, line.by, now)
+        else:
+            change = finish if line.state == CollectionState.FINISHED else reopen
+            change(collection, line.why, line.by, now)
+            collection.refresh_from_db()
+            decide_collection(collection, now)
     for last in log.agreeing:
         verdict = _verdict(verdicts, last.question)
         agreeing = verdict.question.answers.filter(worker_id__in=last.workers)
         Verdict.objects.filter(pk=verdict.pk).update(
             agreeing=list(agreeing.values_list("pk", flat=True)), n_votes=last.n_votes
         )
+
+
+def _override(collection: Collection, verdict: Verdict, line: OverrideLine, now: datetime) -> None:
+    if line.follows_votes:
+        follow_votes(verdict, line.note, line.by, now)
+    elif line.correction:
+        given = line.correction
+        stage = collection.stages.get(name=given.stage)
+        base = Answer(question=verdict.question, stage=stage, synthetic=given.synthetic)
+        correct(verdict, base, given.type, given.payload, line.note, line.by, now)
+    else:
+        chosen = verdict.question.answers.filter(worker_id=line.chosen).first()
+        override_verdict(verdict, line.outcome, chosen, line.note, line.by, now)
 
 
 def judge_again(collection: Collection, log: Log, now: datetime) -> None:
@@ -186,7 +211,7 @@ def mark_again(log: Log, leases: Mapping[int, int]) -> None:
 def settle_again(
     collection: Collection, log: Log, leases: Mapping[int, int], now: datetime
 ) -> None:
-    """Reject, reward and leave out as people did; the marketplace of a replay is not told.
+    """Reject and reward as people did; the marketplace of a replay is not told.
 
     leases: keys of the replayed ones, by the places at which they were taken.
     """
@@ -194,8 +219,6 @@ def settle_again(
         if one.rejected or one.bonus_cents:
             work = Submission.objects.get(lease=leases[one.taken])
             _settle(collection, work, one, now)
-    for line in log.exclusions:
-        exclude_worker(collection, Worker.objects.get(pk=line.worker), line.why, line.by, now)
 
 
 def _settle(collection: Collection, work: Submission, one: AssignmentLine, now: datetime) -> None:

@@ -21,6 +21,7 @@ from tasks.models import (
     Lease,
     LeaseState,
     Question,
+    ReaderHint,
     Submission,
     Worker,
 )
@@ -160,6 +161,11 @@ class Rerun:
             raise LogError(f"{_called(one)} was taken in otherwise than before.")
         # How long somebody worked is measured, not made: a replay takes it over.
         Submission.objects.filter(pk=submission.pk).update(active_seconds=one.active_seconds)
+        # What a reader made of drafts is told once more, not made.
+        hold.lease.reader_hints.all().delete()
+        ReaderHint.objects.bulk_create(
+            ReaderHint(lease=hold.lease, place=place, kept=kept) for place, kept in one.hints
+        )
         decision = self._notes.get((hold.lease.unit.stage.name, one.worker))
         if decision is not None:
             self._decide(decision.stage, one.worker, granted=decision.granted)

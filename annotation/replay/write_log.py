@@ -5,16 +5,19 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.db.models import Q, Sum
 
+from annotation.decisions.label_decisions import stages_apart
 from annotation.models import Exclusion, Override, Statement, Verdict
 from annotation.release.assignment_log import Assignment, assignments, unit_name, units_of
 from annotation.release.facts import Dates
 from annotation.replay.log import (
     VERSION,
+    Act,
     AgreeingLine,
     AssignmentLine,
     CollectionLine,
@@ -24,7 +27,9 @@ from annotation.replay.log import (
     ExclusionLine,
     FilesLine,
     HopsLine,
+    InclusionLine,
     JudgedLine,
+    LabelsLine,
     Line,
     LogError,
     MadeUpLine,
@@ -32,6 +37,7 @@ from annotation.replay.log import (
     OverrideLine,
     RevisionLine,
     SeedLine,
+    StateLine,
     StatementLine,
     TextLine,
     TicketLine,
@@ -40,6 +46,7 @@ from annotation.replay.log import (
 from annotation.splits.difficulty.single_hop_review import decisions
 from annotation.splits.difficulty.status import last_run
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import revisions_of
 from tasks.dialog.rules import Ending, Reply, Role
 from tasks.models import (
@@ -133,9 +140,10 @@ def _lines(collection: Collection, dates: Dates) -> Iterator[Line]:
     yield from _dialogs(collection, places)
     yield from _made_up(collection, places)
     yield from _decisions(collection)
-    yield from _overrides(collection)
-    for out in Exclusion.objects.filter(collection=collection, back_at=None).order_by("at", "id"):
-        yield ExclusionLine(worker=out.worker_id, why=out.why, by=out.by)
+    # What was done at one moment stands as it is listed there.
+    for _, line in sorted(_acts(collection), key=lambda act: act[0]):
+        yield line
+    yield from _agreeing(collection)
     yield from _difficulty(collection)
 
 
@@ -191,6 +199,7 @@ def _assignment(
         synthetic=one.synthetic,
         rejected=submission is not None and submission.state == ReceiptState.REJECTED,
         bonus_cents=given.get(lease.pk, 0) if submission else 0,
+        hints=list(lease.reader_hints.values_list("place", "kept")) if submission else [],
     )
 
 
@@ -265,11 +274,12 @@ def _decisions(collection: Collection) -> Iterator[DecisionLine]:
         )
 
 
-def _overrides(collection: Collection) -> Iterator[Line]:
+def _acts(collection: Collection) -> Iterator[tuple[datetime, Act]]:
+    """Yield when a hand decided something of the results, and what."""
     of = {"verdict__question__stage__collection": collection}
     rows = Override.objects.filter(**of).select_related("verdict__question", "new_chosen__stage")
     for row in rows.order_by("at", "id"):
-        yield OverrideLine(
+        line = OverrideLine(
             question=row.verdict.question.key,
             outcome=row.new_outcome,
             chosen=row.new_chosen.worker_id if row.new_chosen else None,
@@ -278,6 +288,32 @@ def _overrides(collection: Collection) -> Iterator[Line]:
             note=row.note,
             by=row.by,
         )
+        yield row.at, line
+    labels = Answer.objects.exclude(corrected_by="").filter(
+        stage__collection=collection, stage__name__in=stages_apart(parameters_of(collection))
+    )
+    for answer in labels.select_related("question", "stage").order_by("created_at", "id"):
+        vote = Answer.objects.get(pk=answer.payload["vote"])
+        yield (
+            answer.created_at,
+            LabelsLine(
+                question=answer.question.key,
+                stage=answer.stage.name,
+                worker=vote.worker_id,
+                why=answer.payload["why"],
+                by=answer.corrected_by,
+            ),
+        )
+    for out in Exclusion.objects.filter(collection=collection).order_by("at", "id"):
+        yield out.at, ExclusionLine(worker=out.worker_id, why=out.why, by=out.by)
+        if out.back_at:
+            back = InclusionLine(worker=out.worker_id, why=out.back_why, by=out.back_by)
+            yield out.back_at, back
+    for entered in collection.revisions.filter(key="state").order_by("at", "id"):
+        yield entered.at, StateLine(state=entered.new, why=entered.why, by=entered.by)
+
+
+def _agreeing(collection: Collection) -> Iterator[AgreeingLine]:
     by_hand = Verdict.objects.filter(question__stage__collection=collection, overridden=True)
     for verdict in by_hand.select_related("question").order_by("question__key"):
         agreeing = Answer.objects.filter(pk__in=verdict.agreeing).order_by("worker_id")

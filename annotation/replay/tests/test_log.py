@@ -16,7 +16,7 @@ from annotation.release.publish_release import publish_release
 from annotation.replay.log import LogError, SeedLine
 from annotation.replay.read_log import read_log
 from annotation.replay.recreation import recreate_collection, recreate_seeds
-from annotation.replay.remake_release import different_files, mark_again, override_again
+from annotation.replay.remake_release import decide_again, different_files, mark_again
 from annotation.replay.write_log import check_loggable
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_collection, make_corpus
@@ -175,7 +175,7 @@ def test_hands_decide_again_in_their_order(collection: Collection, tmp_path: Pat
     believed = (school.outcome, school.sentence, school.agreeing, school.n_votes)
     school.agreeing, school.n_votes, school.overridden = [], 0, False
     school.save()
-    override_again(collection, log, NOW)
+    decide_again(collection, log, NOW)
     school.refresh_from_db()
     born.refresh_from_db()
     assert (school.outcome, school.sentence, school.agreeing, school.n_votes) == believed
@@ -193,7 +193,7 @@ def test_a_corrected_answer_is_entered_again(collection: Collection, tmp_path: P
     Verdict.objects.update(chosen=None, outcome="waiting", overridden=False)
     verdict.overrides.all().delete()
     Answer.objects.exclude(corrected_by="").delete()
-    override_again(collection, log, NOW)
+    decide_again(collection, log, NOW)
     verdict.refresh_from_db()
     entered = verdict.chosen
     assert (entered.type, entered.payload, entered.corrected_by) == ("value", payload, "rita")

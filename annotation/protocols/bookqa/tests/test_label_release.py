@@ -13,11 +13,14 @@ from django.utils.html import escape
 from annotation.dashboard.tests.making import make_browser
 from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.label_decisions import decide_labels
-from annotation.models import Verdict
+from annotation.models import Exclusion, Verdict
 from annotation.protocols.bookqa.export import question_ids
 from annotation.protocols.bookqa.tests.making import rows
 from annotation.protocols.bookqa.tests.test_labelling import LABELLERS, begin
 from annotation.release.records import pseudonym
+from annotation.replay.read_log import read_log
+from annotation.replay.remake_release import decide_again
+from annotation.replay.tests.test_acts import check_told
 from collector.accounts import owner
 from collector.ingest.licences import CLOSED
 from collector.models import Collection, Corpus
@@ -112,6 +115,27 @@ def test_one_key_decides_between_two_labellers_and_the_verdict_stays(
     assert "Labels decided by reviewers" in told
     assert "These labels hold" in told
     assert "Adjudicated: the votes differed." in told
+
+
+def test_decided_labels_are_in_the_log_and_decided_again(
+    labelled: Collection, tmp_path: Path
+) -> None:
+    question, *_ = by_two(labelled)
+    for name in ("AFAY", "AGIL"):
+        decide(labelled, question, name)
+    labeller = question.answers.get(worker__identity__person="AGIL", corrected_by="").worker
+    exclude_worker(labelled, labeller, "Copied.", "rita", NOW)
+    run("make_splits", labelled.slug)
+    run("export_dataset", labelled.slug, out=tmp_path / "out", log=tmp_path / "log")
+    log = read_log(tmp_path / "log")
+    assert [line.name for line in log.acts] == ["labels", "labels", "exclusion"]
+    decisions = Answer.objects.exclude(corrected_by="")
+    told = list(decisions.order_by("pk").values_list("type", "payload", "corrected_by"))
+    decisions.delete()
+    Exclusion.objects.all().delete()
+    decide_again(labelled, log, NOW)
+    assert list(decisions.order_by("pk").values_list("type", "payload", "corrected_by")) == told
+    check_told(labelled, tmp_path / "again")
 
 
 def test_where_nothing_is_labelled_nobody_is_asked_to_decide(
