@@ -237,9 +237,11 @@ class VerdictCounts:
 
 
 def verdict_counts(collection: Collection) -> VerdictCounts:
-    """Return the collection's numbers; one query."""
+    """Return the collection's numbers, without questions that were withdrawn; one query."""
     rows = (
-        Verdict.objects.filter(question__stage__collection=collection)
+        Verdict.objects.filter(
+            counted_without(frozenset(), "question__"), question__stage__collection=collection
+        )
         .order_by()
         .values("outcome")
         .annotate(n=Count("pk"))

@@ -8,7 +8,9 @@ from datetime import timedelta
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
+from annotation.decisions.counted_work import counted_without
 from annotation.decisions.label_decisions import stages_apart, undecided
+from annotation.decisions.verdicts import LEFT_OUT
 from annotation.models import Verdict
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
@@ -59,7 +61,7 @@ class Attention:
         labels = "question whose labels differ", "questions whose labels differ"
         others = "stage waiting for another person", "stages waiting for another person"
         left_out = "question excluded by its votes", "questions excluded by their votes"
-        counted = [
+        found = [
             (
                 self.submissions,
                 "qualifications",
@@ -84,7 +86,7 @@ class Attention:
         ]
         return [
             (f"{number} {one if number == 1 else many}", page)
-            for number, page, one, many in counted
+            for number, page, one, many in found
             if number
         ]
 
@@ -105,8 +107,9 @@ def partner_reports_waiting() -> QuerySet[PartnerReport]:
 
 
 def left_out() -> QuerySet[Verdict]:
-    """Return the verdicts that left a question out and that no person has looked at."""
-    return Verdict.objects.filter(outcome="dropped", overridden=False)
+    """Return the verdicts by which votes left a question out that no person has looked at."""
+    by_votes = Verdict.objects.filter(counted_without(frozenset(), "question__"))
+    return by_votes.filter(outcome="dropped", overridden=False).exclude(reason=LEFT_OUT.reason)
 
 
 def unpaid_leases() -> QuerySet[Lease]:
@@ -178,20 +181,20 @@ def attention_to(collections: Iterable[Collection]) -> dict[int, Attention]:
     """
     collections = list(collections)
     ids = [collection.pk for collection in collections]
-    refused = _counted(refused_submissions(), "lease__unit__stage__collection", ids)
-    for pk, number in _counted(refused_empty_submissions(), OF_SESSION, ids).items():
+    refused = counted(refused_submissions(), "lease__unit__stage__collection", ids)
+    for pk, number in counted(refused_empty_submissions(), OF_SESSION, ids).items():
         refused[pk] = refused.get(pk, 0) + number
     found = {
-        "submissions": _counted(waiting_grants(), "qualification__stage__collection", ids),
-        "problems": _counted(open_problems(), "lease__unit__stage__collection", ids),
-        "partner_reports": _counted(partner_reports_waiting(), "dialog__stage__collection", ids),
-        "left_out": _counted(left_out(), "question__stage__collection", ids),
+        "submissions": counted(waiting_grants(), "qualification__stage__collection", ids),
+        "problems": counted(open_problems(), "lease__unit__stage__collection", ids),
+        "partner_reports": counted(partner_reports_waiting(), "dialog__stage__collection", ids),
+        "left_out": counted(left_out(), "question__stage__collection", ids),
         "labels": {row.pk: _differing_labels(row) for row in collections},
-        "unpaid": _counted(unpaid_leases(), "unit__stage__collection", ids),
-        "submitted_empty": _counted(empty_submissions_waiting(), OF_SESSION, ids),
+        "unpaid": counted(unpaid_leases(), "unit__stage__collection", ids),
+        "submitted_empty": counted(empty_submissions_waiting(), OF_SESSION, ids),
         "refused": refused,
-        "proposed": _counted(proposed_rejections(), OF_SESSION, ids),
-        "bonuses": _counted(refused_bonuses(), "collection", ids),
+        "proposed": counted(proposed_rejections(), OF_SESSION, ids),
+        "bonuses": counted(refused_bonuses(), "collection", ids),
         "for_others": Counter(one.collection_id for one in waiting_for_others(collections)),
     }
     return {
@@ -212,6 +215,7 @@ def _differing_labels(collection: Collection) -> int:
     return Question.objects.filter(differ, stage__collection=collection).count()
 
 
-def _counted(rows: QuerySet, path: str, ids: list[int]) -> dict[int, int]:
+def counted(rows: QuerySet, path: str, ids: list[int]) -> dict[int, int]:
+    """Return how many of the rows are of each of these, by the id at `path`; one query."""
     grouped = rows.filter(**{f"{path}__in": ids}).order_by().values(path).annotate(n=Count("pk"))
     return {row[path]: row["n"] for row in grouped}

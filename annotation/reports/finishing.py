@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from django.db.models import Q
 from django.utils import timezone
 
+from annotation.decisions.counted_work import counted_work_of
 from annotation.decisions.verdicts import voting_stages
-from annotation.models import Verdict
 from annotation.reports.attention import decisions_waiting
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
@@ -77,17 +78,17 @@ def finishing_report(collection: Collection) -> FinishingReport:
     grants = Grant.objects.filter(
         qualification__stage__collection=collection, state=GrantState.SUBMITTED
     )
-    waiting = Verdict.objects.filter(question__stage__collection=collection, outcome="waiting")
-    unanswered = Question.objects.filter(
+    undecided = Question.objects.filter(
+        Q(verdict__isnull=True) | Q(verdict__outcome="waiting"),
+        counted_work_of(collection),
         stage__collection=collection,
         stage__name__in=voting_stages(parameters_of(collection)),
-        verdict__isnull=True,
     )
     return FinishingReport(
         work=unfinished_work_of(collection),
         to_inspect=grants.count(),
         pay_decisions=decisions_waiting(collection),
-        undecided=waiting.count() + unanswered.count(),
+        undecided=undecided.count(),
     )
 
 

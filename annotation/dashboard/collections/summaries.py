@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count
-
 from annotation.dashboard.bars import Segment, segments
 from annotation.dashboard.collections.progress import places_by_stage
+from annotation.decisions.counted_work import counted_without
 from annotation.models import Release, Verdict
-from annotation.reports.attention import Attention, attention_to
+from annotation.reports.attention import Attention, attention_to, counted
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
@@ -45,14 +44,13 @@ def summaries_of(collections: Sequence[Collection]) -> list[Summary]:
     """Return a summary of each; the number of queries does not depend on how many there are."""
     attention = attention_to(collections)
     places = places_by_stage(collections)
-    kept = dict(
-        Verdict.objects.filter(outcome="kept", question__stage__collection__in=collections)
-        .order_by()
-        .values_list("question__stage__collection_id")
-        .annotate(n=Count("pk"))
+    ids = [collection.pk for collection in collections]
+    kept = counted(
+        Verdict.objects.filter(counted_without(frozenset(), "question__"), outcome="kept"),
+        "question__stage__collection",
+        ids,
     )
-    released = Release.objects.filter(collection__in=collections).order_by()
-    releases = dict(released.values_list("collection_id").annotate(n=Count("pk")))
+    releases = counted(Release.objects.all(), "collection", ids)
     found = []
     for collection in collections:
         parameters, unreadable = _parameters(collection)

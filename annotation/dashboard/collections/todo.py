@@ -184,7 +184,8 @@ def _while_collecting(
             url = context.url("qualification", stage=row.stage.name)
             return NextStep(f"{who} for you to read their work and approve it.", "Inspect", url)
     main = [row for row in stages if not row.table.qualifies]
-    busy = any(row.waiting or row.at_work for row in main if row.stage.state == StageState.OPEN)
+    # Who is at work on a stage that was closed since goes on.
+    busy = any(row.at_work or (row.waiting and row.stage.state == StageState.OPEN) for row in main)
     if n_releases and not busy:
         sentence = "All work is in, and there is a release. Finish the collection if it is enough."
         return NextStep(sentence, "Finish", context.url("finish"))

@@ -14,6 +14,7 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.money.assignments import lines_of
 from annotation.dashboard.people.worker_names import people_of
+from annotation.decisions.counted_work import counted_without
 from annotation.decisions.exclusions import exclude_worker, include_again
 from annotation.decisions.verdicts import voting_stages
 from annotation.models import Exclusion
@@ -106,7 +107,7 @@ def _made(context: CollectionContext, row: Worker) -> WorkerTotals:
     )
     return WorkerTotals(
         questions=questions.count(),
-        kept=questions.filter(verdict__outcome="kept").count(),
+        kept=questions.filter(counted_without(frozenset()), verdict__outcome="kept").count(),
         answers=Answer.objects.filter(**of, stage__name__in=voting).count(),
         handed_in=work.count(),
         rejected=work.filter(state=ReceiptState.REJECTED).count(),

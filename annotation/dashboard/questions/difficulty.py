@@ -194,7 +194,7 @@ def _now(context: CollectionContext) -> dict[str, Any]:
     easy = [worker for worker, row in decided.items() if row.single_hop]
     kept = kept_questions(collection).order_by()
     numbers = kept.aggregate(all=Count("pk"), easy=Count("pk", filter=Q(worker_id__in=easy)))
-    placed = SplitAssignment.objects.filter(question__stage__collection=collection)
+    placed = SplitAssignment.objects.filter(question__in=kept)
     rows = placed.order_by().values("split").annotate(n=Count("pk"))
     sizes = {row["split"]: row["n"] for row in rows}
     return {

@@ -6,12 +6,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Count, F, Func, IntegerField, Q, QuerySet
+from django.db.models import Count, Exists, F, Func, IntegerField, OuterRef, Q, QuerySet
+from django.db.models.functions import Greatest
 from django.db.models.sql.compiler import SQLCompiler
 
 from annotation.dashboard.collection_context import CollectionContext
+from annotation.decisions.counted_work import counted_without, counted_work_of
 from annotation.decisions.label_decisions import stages_apart, undecided
-from annotation.decisions.overrides import REASON
+from annotation.decisions.overrides import REASON, UNUSABLE
 from annotation.decisions.verdicts import LEFT_OUT, voting_stages
 from annotation.models import Verdict
 from annotation.models.verdict import OUTCOMES
@@ -19,7 +21,7 @@ from annotation.protocols.contracts import EXPORT
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import FOLDS
 from common.searching import holds
-from tasks.models import Question
+from tasks.models import Answer, Question
 from tasks.work.answer_summary import type_words
 
 MAX_SEARCH = 200
@@ -27,6 +29,7 @@ MAX_SPLIT = 40
 NO_VERDICT = "none"
 BY_HAND = "by_hand"
 DISAGREEMENT, ADJUDICATION, LABELS = "disagreement", "adjudication", "labels"
+FURTHER = (DISAGREEMENT, ADJUDICATION, NO_VERDICT, BY_HAND, LABELS)
 OVERRIDDEN = "Overridden by a reviewer"
 # What is stored, and released, as the reason stays; this is how people read it.
 REASON_WORDS = {REASON: OVERRIDDEN, LEFT_OUT.reason: "Everything by its writer is excluded"}
@@ -45,26 +48,40 @@ class ListLength(Func):
         return self.as_sql(compiler, connection, function="jsonb_array_length", **context)
 
 
-# Some of several votes differ from the rest, whatever the verdict made of it.
-VOTES_DIFFER = Q(verdict__n_votes__gt=1) & Q(
-    verdict__n_votes__gt=ListLength(F("verdict__agreeing"))
-)
+def votes_differ(context: CollectionContext) -> Q:
+    """Return the condition that votes on a question differ, whatever the verdict made of it.
 
-
-FURTHER = {
-    DISAGREEMENT: ("Votes differ", VOTES_DIFFER),
-    ADJUDICATION: ("To adjudicate", VOTES_DIFFER & Q(verdict__overridden=False)),
-    NO_VERDICT: ("Not answered yet", Q(verdict__isnull=True)),
-    BY_HAND: (OVERRIDDEN, Q(verdict__overridden=True)),
-}
+    Nobody knows it before all are given, and who all call a question bad are of one mind.
+    """
+    stages = {name for names in voting_stages(context.parameters).values() for name in names}
+    answered = Answer.objects.filter(
+        ~Q(type=UNUSABLE),
+        counted_work_of(context.collection),
+        question=OuterRef("pk"),
+        stage__name__in=stages,
+        corrected_by="",
+    )
+    return Q(
+        Exists(answered),
+        ~Q(verdict__outcome="waiting"),
+        ~Q(verdict__reason=LEFT_OUT.reason),
+        verdict__n_votes__gt=Greatest(1, ListLength(F("verdict__agreeing"))),
+    )
 
 
 def further(context: CollectionContext) -> dict[str, tuple[str, Q]]:
     """Return what else can be looked for: words and condition, by the name in the address."""
-    if not stages_apart(context.parameters):
-        return FURTHER
-    differ = undecided(context.collection, context.parameters)
-    return {**FURTHER, LABELS: ("Labels to decide", differ)}
+    differ, counted = votes_differ(context), counted_work_of(context.collection)
+    found = {
+        DISAGREEMENT: ("Votes differ", differ),
+        ADJUDICATION: ("To adjudicate", differ & Q(verdict__overridden=False)),
+        NO_VERDICT: ("Not answered yet", counted & Q(verdict__isnull=True)),
+        BY_HAND: (OVERRIDDEN, Q(verdict__overridden=True)),
+    }
+    if stages_apart(context.parameters):
+        labels = undecided(context.collection, context.parameters)
+        found[LABELS] = ("Labels to decide", labels)
+    return found
 
 
 @dataclass(frozen=True)
@@ -82,7 +99,7 @@ class Filter:
         """Return the filter that an address asks for; unknown values look for everything."""
         outcome, fold = query.get("outcome", ""), query.get("fold", "")
         return cls(
-            outcome=outcome if outcome in (*dict(OUTCOMES), *FURTHER, LABELS) else "",
+            outcome=outcome if outcome in (*dict(OUTCOMES), *FURTHER) else "",
             reason=query.get("reason", "")[:80],
             fold=fold[:MAX_SPLIT],
             type=query.get("type", "")[:20],
@@ -125,9 +142,11 @@ def splits_of(context: CollectionContext) -> Sequence[str]:
 
 
 def voted_questions(context: CollectionContext) -> QuerySet[Question]:
-    """Return the questions that votes decide on: not those of a qualification."""
+    """Return the questions that votes decide on: no qualification's, none that was withdrawn."""
     return Question.objects.filter(
-        stage__collection=context.collection, stage__name__in=voting_stages(context.parameters)
+        counted_without(frozenset()),
+        stage__collection=context.collection,
+        stage__name__in=voting_stages(context.parameters),
     )
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from rich.console import Console
 from rich.table import Table
 
+from annotation.decisions.counted_work import counted_without
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
 from collector.lookup import collection_named
@@ -56,7 +57,9 @@ class Command(BaseCommand):
 
 def _outcomes(collection: Collection) -> list[dict[str, Any]]:
     rows = (
-        Verdict.objects.filter(question__stage__collection=collection)
+        Verdict.objects.filter(
+            counted_without(frozenset(), "question__"), question__stage__collection=collection
+        )
         .values("outcome", "reason")
         .annotate(questions=Count("pk"))
         .order_by("-outcome", "reason")
