@@ -3,9 +3,8 @@
 Offsets are half-open, in code points, as everywhere. Long texts are read in windows that overlap.
 """
 
-import random
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -17,9 +16,6 @@ from transformers import (
     AutoConfig,
     AutoModel,
     AutoTokenizer,
-    BertConfig,
-    BertModel,
-    BertTokenizer,
     PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
@@ -32,7 +28,6 @@ from annotation.readers.trained import ReaderError
 UNUSED = re.compile(r"(^|\.)pooler\.|position_ids$")
 # Embeddings are often padded with rows for no token, to round numbers; never by so many.
 MOST_SPARE_ROWS = 1000
-SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 class Pieces(NamedTuple):
@@ -248,45 +243,6 @@ def check_vocabulary(name: str, model: PreTrainedModel, tokenizer: PreTrainedTok
             f"{name}: its vocabulary has {len(ids)} tokens and its weights {rows}; "
             "the tokenizer is of another model."
         )
-
-
-def tiny_encoder(texts: Iterable[str], rng: random.Random, *, width: int = 32) -> Encoder:
-    """Return a BERT of two layers with random weights and a vocabulary of the texts' own words.
-
-    The characters of the texts are pieces too, so that any word of theirs can be written.
-    """
-    splitter = BertTokenizer(vocab={piece: i for i, piece in enumerate(SPECIAL)}).backend_tokenizer
-    words = {
-        word
-        for text in texts
-        for word, _ in splitter.pre_tokenizer.pre_tokenize_str(
-            splitter.normalizer.normalize_str(text)
-        )
-    }
-    characters = sorted({character for word in words for character in word})
-    pieces = dict.fromkeys(
-        [*SPECIAL, *characters, *(f"##{each}" for each in characters), *sorted(words)]
-    )
-    vocabulary = {piece: number for number, piece in enumerate(pieces)}
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=width,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=2 * width,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-    )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(rng.getrandbits(63))
-        model = BertModel(config, add_pooling_layer=False)
-    return Encoder("tiny", model, BertTokenizer(vocab=vocabulary))
-
-
-def save_encoder(encoder: Encoder, folder: Path) -> None:
-    """Write the encoder's weights and tokenizer as load_encoder reads them."""
-    encoder.model.save_pretrained(folder)
-    encoder.tokenizer.save_pretrained(folder)
 
 
 def _template(tokenizer: PreTrainedTokenizerBase) -> tuple[tuple[int, ...], ...]:

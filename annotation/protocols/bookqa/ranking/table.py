@@ -1,6 +1,6 @@
 """Table 2: how much of the answers each ranker's first passages hold, and how sure that is."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from annotation.metrics.significance import paired_bootstrap
@@ -59,14 +59,6 @@ class Coverage:
         import numpy
 
         return numpy.array(self._rows[ranker, most])
-
-
-def coverage_of(ranked: Iterable[Ranked], others: Iterable[str], numbers: RankingTable) -> Coverage:
-    """Return what the built-in rankers and the others hold of each question's answers."""
-    coverage = Coverage([BM25, *others, UPPERBOUND, ORACLE], numbers.coverage_at)
-    for one in ranked:
-        coverage.add(one)
-    return coverage
 
 
 def table_of(coverage: Coverage, numbers: RankingTable) -> Table:

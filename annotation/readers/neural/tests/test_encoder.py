@@ -14,10 +14,9 @@ from annotation.readers.neural.encoder import (
     Encoder,
     Pieces,
     load_encoder,
-    save_encoder,
     starts,
-    tiny_encoder,
 )
+from annotation.readers.neural.tests.tiny_encoders import save_encoder, tiny_encoder
 from annotation.readers.trained import ReaderError
 
 TEXT = "Port Ellan 🙂 is the harbour of Hollin. Café Zürich opened there in 1,702."

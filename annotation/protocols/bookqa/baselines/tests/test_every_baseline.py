@@ -10,7 +10,6 @@ import torch
 from annotation.protocols.bookqa.baselines import TRAINED
 from annotation.protocols.bookqa.baselines.systems import BEST, CANDIDATES, RANKED
 from annotation.protocols.bookqa.baselines.tests.making import lines, release_files
-from annotation.readers.neural.encoder import save_encoder, tiny_encoder
 from annotation.readers.neural.tests.every_baseline import (
     check_estimate,
     check_killed,
@@ -18,6 +17,7 @@ from annotation.readers.neural.tests.every_baseline import (
     order_of,
     with_dropout,
 )
+from annotation.readers.neural.tests.tiny_encoders import save_encoder, tiny_encoder
 from annotation.readers.neural.tests.tiny_writers import tiny_writer
 
 torch.set_num_threads(1)

@@ -40,10 +40,11 @@ from annotation.protocols.bookqa.baselines.tests.making import (
 from annotation.protocols.bookqa.baselines.writing import Reader, mean_rouge_l
 from annotation.protocols.bookqa.ranking.coverage import words
 from annotation.protocols.bookqa.scoring import read_gold
-from annotation.readers.neural.encoder import Encoder, tiny_encoder
+from annotation.readers.neural.encoder import Encoder
 from annotation.readers.neural.recipe import Recipe
 from annotation.readers.neural.seq2seq import Limits, load_writer
 from annotation.readers.neural.tests.by_heart import fit_by_heart
+from annotation.readers.neural.tests.tiny_encoders import tiny_encoder
 from annotation.readers.neural.tests.tiny_writers import tiny_writer
 
 torch.set_num_threads(1)

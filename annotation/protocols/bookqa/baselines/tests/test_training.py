@@ -17,9 +17,9 @@ from annotation.protocols.bookqa.baselines.systems import HARD_EM, TRAINED
 from annotation.protocols.bookqa.baselines.tests.making import lines, release_files, run_of
 from annotation.protocols.bookqa.baselines.writing import PreReading, pre_read
 from annotation.protocols.bookqa.ranking.files import read_ranking
-from annotation.readers.neural.encoder import save_encoder, tiny_encoder
 from annotation.readers.neural.recipe import Recipe, read_recipe, unsourced
 from annotation.readers.neural.seq2seq import EncoderDecoder, Limits, load_writer
+from annotation.readers.neural.tests.tiny_encoders import save_encoder, tiny_encoder
 from annotation.readers.neural.tests.tiny_writers import tiny_writer
 from collector.ingest.books.tests.making import table
 

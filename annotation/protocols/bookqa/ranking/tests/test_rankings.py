@@ -1,16 +1,18 @@
 """Outside rankings are checked; on the real questions the rankers stand as in the paper."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from annotation.metrics.result import ScoreError
+from annotation.protocols.bookqa.parameters import RankingTable
 from annotation.protocols.bookqa.ranking.files import check_ranking, read_ranking
-from annotation.protocols.bookqa.ranking.rankings import BM25, ORACLE, UPPERBOUND, ranked
+from annotation.protocols.bookqa.ranking.rankings import BM25, ORACLE, UPPERBOUND, Ranked, ranked
 from annotation.protocols.bookqa.ranking.table import (
+    Coverage,
     better,
-    coverage_of,
     table_by_label,
     table_of,
 )
@@ -30,6 +32,14 @@ CAVE = book(
     asked=(ASKED,),
 )
 NUMBERS = ranking_numbers(depth=2)
+
+
+def coverage_of(ranked: Iterable[Ranked], others: Iterable[str], numbers: RankingTable) -> Coverage:
+    """Return what the built-in rankers and the others hold of each question's answers."""
+    coverage = Coverage([BM25, *others, UPPERBOUND, ORACLE], numbers.coverage_at)
+    for one in ranked:
+        coverage.add(one)
+    return coverage
 
 
 def test_what_each_ranker_finds() -> None:

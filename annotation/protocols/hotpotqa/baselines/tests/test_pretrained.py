@@ -20,10 +20,10 @@ from annotation.protocols.hotpotqa.baselines.tests.making import items, real_ite
 from annotation.readers.example import YES_NO
 from annotation.readers.light import LightReader
 from annotation.readers.neural import checkpoint
-from annotation.readers.neural.encoder import save_encoder, tiny_encoder
 from annotation.readers.neural.recipe import read_recipe
 from annotation.readers.neural.run import Run
 from annotation.readers.neural.tests.every_baseline import check_killed, with_dropout
+from annotation.readers.neural.tests.tiny_encoders import save_encoder, tiny_encoder
 from annotation.readers.neural.trainer import Trainer, answered
 from annotation.readers.trained import ReaderError
 from collector.protocols.loading import get_protocol

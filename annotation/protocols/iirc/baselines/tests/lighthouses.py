@@ -5,7 +5,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from annotation.readers.neural.encoder import save_encoder, tiny_encoder
+from annotation.readers.neural.tests.tiny_encoders import save_encoder, tiny_encoder
 
 NAMES = tuple(
     "Arnholt Birk Cliffe Dunmar Ewe Farrow Gull Hallin "

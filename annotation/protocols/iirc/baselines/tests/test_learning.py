@@ -52,9 +52,10 @@ from annotation.protocols.iirc.baselines.unanswerable import (
     detector_item,
 )
 from annotation.protocols.iirc.dataset_tree import MAIN
-from annotation.readers.neural.encoder import Encoder, tiny_encoder
+from annotation.readers.neural.encoder import Encoder
 from annotation.readers.neural.recipe import Recipe
 from annotation.readers.neural.run import Run
+from annotation.readers.neural.tests.tiny_encoders import tiny_encoder
 
 torch.set_num_threads(1)
 

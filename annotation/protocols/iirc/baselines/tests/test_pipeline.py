@@ -24,9 +24,9 @@ from annotation.protocols.iirc.baselines.questions import (
 from annotation.protocols.iirc.baselines.retrieval import Retrieval
 from annotation.protocols.iirc.baselines.tests.lighthouses import write_files
 from annotation.protocols.iirc.dataset_tree import MAIN
-from annotation.readers.neural.encoder import save_encoder, tiny_encoder
 from annotation.readers.neural.recipe import Recipe
 from annotation.readers.neural.run import Run
+from annotation.readers.neural.tests.tiny_encoders import save_encoder, tiny_encoder
 from annotation.readers.trained import ReaderError
 
 torch.set_num_threads(1)

@@ -23,9 +23,9 @@ from annotation.protocols.quac.report import predicted
 from annotation.protocols.quac.scoring import score
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.protocols.quac.turns import read_turns
-from annotation.readers.neural.encoder import save_encoder, tiny_encoder
 from annotation.readers.neural.recipe import Recipe, read_recipe
 from annotation.readers.neural.run import Run
+from annotation.readers.neural.tests.tiny_encoders import save_encoder, tiny_encoder
 from annotation.readers.neural.tokens import tokens
 from annotation.readers.neural.vocabulary import UNKNOWN
 from annotation.readers.trained import ReaderError

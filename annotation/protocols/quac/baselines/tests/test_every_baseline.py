@@ -9,13 +9,13 @@ import torch
 from annotation.protocols.quac.baselines import TRAINED
 from annotation.protocols.quac.file_format import FILES
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
-from annotation.readers.neural.encoder import save_encoder, tiny_encoder
 from annotation.readers.neural.tests.every_baseline import (
     check_estimate,
     check_killed,
     learners_of,
     order_of,
 )
+from annotation.readers.neural.tests.tiny_encoders import save_encoder, tiny_encoder
 
 torch.set_num_threads(1)
 pytestmark = pytest.mark.pure
