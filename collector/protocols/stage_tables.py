@@ -69,9 +69,7 @@ class DialogTable(StageTable):
     """The dialog ends with the last of so many questions without an answer."""
     max_span_tokens: int = Field(ge=1)
     """The longest answer that can be marked, in tokens."""
-    # A question is one message of a socket, which takes 16,384 bytes (`serving.plan`); written as
-    # JSON, a character has six at most.
-    max_question_characters: int = Field(ge=1, le=2_000)
+    max_question_characters: int = Field(ge=1)
     """The longest question that can be asked."""
     turn_cents: list[Annotated[int, Field(ge=0, le=10**5)]] = Field(min_length=1)
     """What each turn earns both partners, the first turn first."""
@@ -85,7 +83,12 @@ class DialogTable(StageTable):
     """How long a lost connection may last."""
     move_minutes: int = Field(ge=1)
     """How long a partner may take for one move."""
-    AT_MOST = (AtMost("min_pairs", "max_questions"),)
+    AT_MOST = (
+        AtMost("min_pairs", "max_questions"),
+        # A question is one message of a socket, which takes 16,384 bytes (`serving.plan`); written
+        # as JSON, a character has six at most.
+        AtMost("max_question_characters", 2_000),
+    )
 
     def misfits(self) -> Iterator[str]:
         """Yield also a sentence for pay that falls, a third person, or too little time."""
