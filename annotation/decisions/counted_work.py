@@ -6,6 +6,8 @@ from django.db.models import Q
 
 from annotation.models import Exclusion
 from collector.models import Collection
+from common.actions import ActionError
+from tasks.models import Answer, Question, Worker
 
 
 def excluded_workers(collection: Collection) -> set[str]:
@@ -26,3 +28,20 @@ def counted_without(out: Set[str], at: str = "") -> Q:
     """
     stayed = Q(**{f"{at}worker__withdrawn_at__isnull": True})
     return stayed & ~Q(**{f"{at}worker_id__in": out}) if out else stayed
+
+
+def is_counted(worker: Worker | None, out: Set[str]) -> bool:
+    """Return whether work by this worker counts; `out` as above."""
+    return worker is None or (worker.withdrawn_at is None and worker.pk not in out)
+
+
+def check_counted(question: Question, answer: Answer) -> None:
+    """Raise ActionError where the writer's work, or that of who answered, does not count."""
+    workers = Worker.objects.filter(pk__in=[question.worker_id, answer.worker_id])
+    if workers.filter(withdrawn_at__isnull=False).exists():
+        raise ActionError(
+            "The person who wrote the question or gave this answer has withdrawn, and nothing of "
+            "theirs is released: choose another answer, or exclude the question."
+        )
+    if workers.filter(pk__in=excluded_workers(question.stage.collection)).exists():
+        raise ActionError("Everything by its worker is excluded: include it again first.")

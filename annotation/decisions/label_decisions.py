@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Count, Q, Value
 from django.db.models.fields.json import KeyTextTransform
 
-from annotation.decisions.counted_work import excluded_workers
+from annotation.decisions.counted_work import check_counted, excluded_workers
 from annotation.decisions.verdicts import lock
 from collector.models import Collection
 from collector.protocols.parameters import Parameters
@@ -62,8 +62,8 @@ def decide_labels(
 ) -> Answer:
     """Return the decision that the labels of a vote hold for the question.
 
-    Raises ActionError without a reason, or for what is no label of the question; then nothing
-    changes.
+    Raises ActionError without a reason, for what is no label of the question, and for one by
+    somebody whose work does not count; then nothing changes.
     """
     why = why.strip()[:MAX_WHY]
     if not why:
@@ -73,6 +73,7 @@ def decide_labels(
         raise ActionError("Choose one of this question's labels.")
     with transaction.atomic():
         lock(question)
+        check_counted(question, vote)
         return Answer.objects.create(
             question=question,
             stage=vote.stage,

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from annotation.agreement.decision import Outcome
-from annotation.decisions.counted_work import excluded_workers
+from annotation.decisions.counted_work import check_counted, is_counted
 from annotation.decisions.verdicts import decide_by_votes, lock
 from annotation.models import Override, Verdict
 from common.actions import ActionError
@@ -37,13 +37,10 @@ def override_verdict(
         raise ActionError("Choose one of this question's answers to keep it with.")
     elif chosen.type == UNUSABLE:
         raise ActionError("This answer says that the question is bad: choose another one.")
-    elif excluded_workers(verdict.question.stage.collection) & {
-        verdict.question.worker_id,
-        chosen.worker_id,
-    }:
-        raise ActionError("Everything by its worker is excluded: include it again first.")
     with transaction.atomic():
         lock(verdict.question)
+        if chosen is not None:
+            check_counted(verdict.question, chosen)
         row = Verdict.objects.select_for_update().get(pk=verdict.pk)
         if row.overridden:
             # Who agrees with whom is the votes' to say, whatever was decided before.
@@ -83,6 +80,7 @@ def correct(
     to the releases. Raises ActionError as `override_verdict` does, and then nothing changes.
     """
     with transaction.atomic():
+        check_counted(verdict.question, base)
         answer = Answer.objects.create(
             question_id=verdict.question_id,
             stage=base.stage,
@@ -131,12 +129,13 @@ def follow_votes(verdict: Verdict, note: str, by: str, now: datetime) -> Overrid
 def decide_as_last_by_hand(verdict: Verdict, out: Set[str]) -> None:
     """Put a verdict back to what a hand decided last, if that was not to follow the votes.
 
-    out: workers whose answers no verdict can rest on. Expects a transaction.
+    out: workers who are left out; nor can it rest on an answer by somebody who has withdrawn.
+    Expects a transaction.
     """
-    last = verdict.overrides.select_related("new_chosen").last()
+    last = verdict.overrides.select_related("new_chosen__worker").last()
     if last is None or last.follows_votes or verdict.question.worker_id in out:
         return
-    if last.new_chosen and last.new_chosen.worker_id in out:
+    if last.new_chosen and not is_counted(last.new_chosen.worker, out):
         return
     verdict.outcome, verdict.chosen = last.new_outcome, last.new_chosen
     verdict.reason, verdict.overridden = REASON, True

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import BooleanField, Count, ExpressionWrapper, F, Q, Sum
+from django.db.models import BooleanField, Count, ExpressionWrapper, F, Max, Q, Sum
 
 from annotation.agreement.decision import Decision, Outcome
-from annotation.decisions.counted_work import counted_without, excluded_workers
+from annotation.decisions.counted_work import counted_without, excluded_workers, is_counted
 from annotation.models import Verdict
 from annotation.protocols.contracts import VALIDATION, ValidationPart
 from collector.models import Collection, CollectionState
@@ -47,16 +47,15 @@ def decide_collection(collection: Collection, now: datetime) -> int:
     for source_name, stage_names in voting_stages(parameters).items():
         given = Q(answers__stage__name__in=stage_names, answers__corrected_by="")
         given &= counted_without(out, "answers__")
-        votes = Count("answers", filter=given)
-        by_hand = Q(verdict__overridden=True, verdict__chosen__worker__withdrawn_at__isnull=True)
+        # As many votes need not be the same ones: somebody may have withdrawn while others came.
+        changed_votes = ~Q(verdict__n_votes=F("votes")) | Q(last__gt=F("verdict__last_vote"))
+        stands = counted_without(out, "verdict__chosen__")
         asked = (
             Question.objects.filter(stage__collection=collection, stage__name=source_name)
-            .annotate(votes=votes)
+            .annotate(votes=Count("answers", filter=given), last=Max("answers__id", filter=given))
             .filter(Q(votes__gt=0) | Q(verdict__isnull=False))
-            .filter(
-                Q(verdict__isnull=True) | ~Q(verdict__n_votes=F("votes")) | _given_up(collection)
-            )
-            .exclude(by_hand & ~Q(verdict__chosen__worker_id__in=out))
+            .filter(Q(verdict__isnull=True) | changed_votes | ~stands | _given_up(collection))
+            .exclude(Q(verdict__overridden=True) & stands)
             .order_by("id")
         )
         for question in asked.select_related("seed").iterator(CHUNK):
@@ -190,6 +189,7 @@ def _decided(
         "chosen": chosen if found.outcome == Outcome.KEPT else None,
         "agreeing": [answers[index].pk for index in found.agreeing],
         "n_votes": len(answers),
+        "last_vote": max((answer.pk for answer in answers), default=0),
         "overridden": False,
         "decided_at": now,
     }
@@ -222,9 +222,8 @@ def _given_up(collection: Collection) -> Q:
 
 
 def _is_out(verdict: Verdict, out: AbstractSet[str]) -> bool:
-    """Return whether whoever gave the chosen answer has withdrawn or is left out."""
-    worker = verdict.chosen.worker if verdict.chosen else None
-    return worker is not None and (worker.withdrawn_at is not None or worker.pk in out)
+    """Return whether the person who gave the chosen answer has withdrawn or is left out."""
+    return verdict.chosen is not None and not is_counted(verdict.chosen.worker, out)
 
 
 @dataclass(frozen=True)

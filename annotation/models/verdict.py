@@ -14,7 +14,8 @@ class Verdict(models.Model):
     """One per question; nothing here ever touches a payment.
 
     `reason` is the protocol's word, `sentence` says it to a requester, `agreeing` lists the ids
-    of the answers that agree with the chosen one, `n_votes` how many there were.
+    of the answers that agree with the chosen one, `n_votes` how many there were. `last_vote` is the
+    highest id of these, 0 without any: if it or their number changes, the votes have changed.
     """
 
     question = models.OneToOneField("tasks.Question", models.CASCADE, related_name="verdict")
@@ -26,6 +27,8 @@ class Verdict(models.Model):
     )
     agreeing = models.JSONField(default=list)
     n_votes = models.PositiveSmallIntegerField()
+    # Verdicts of before lack it: only the number of their votes is compared.
+    last_vote = models.PositiveBigIntegerField(null=True)
     overridden = models.BooleanField(default=False)
     decided_at = models.DateTimeField()
 

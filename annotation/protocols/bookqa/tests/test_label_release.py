@@ -26,7 +26,7 @@ from collector.ingest.licences import CLOSED
 from collector.models import Collection, Corpus
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
-from tasks.models import Answer, Question
+from tasks.models import Answer, Question, Worker
 from tasks.tests.making import NOW, stage_of
 from tests.page_workers import Person, run
 
@@ -156,6 +156,13 @@ def test_a_letter_that_is_no_label_decides_nothing(labelled: Collection, rita: C
 def test_a_decision_needs_a_reason(labelled: Collection) -> None:
     with pytest.raises(ActionError, match="Say in the note why"):
         decide(labelled, by_two(labelled)[0], "AFAY", why=" ")
+
+
+def test_withdrawn_labels_cannot_be_decided_on(labelled: Collection) -> None:
+    Worker.objects.filter(identity__person="AGIL").update(withdrawn_at=NOW)
+    with pytest.raises(ActionError, match="has withdrawn"):
+        decide(labelled, by_two(labelled)[0], "AGIL")
+    assert not Answer.objects.exclude(corrected_by="").exists()
 
 
 def test_who_is_left_out_differs_from_nobody(labelled: Collection, rita: Client) -> None:
