@@ -58,9 +58,9 @@ def verdict(
     """Return whether a question is kept, and which vote is released.
 
     votes: one per annotator, in submission order. parameters: read are
-    answer.redundancy.<fold>, agreement.min_agreeing and agreement.max_bad. With a redundancy of
-    one a vote agrees with itself and one *bad* is enough to drop (IIRC 2.3; the rule for bad
-    votes is ours).
+    answer.redundancy.<fold>, agreement.min_agreeing and agreement.max_bad. Some questions have
+    more votes than their fold asks for: all of them count. A vote that is alone agrees with itself,
+    and one *bad* is then enough to drop (IIRC 2.3; the rule for bad votes is ours).
     """
     redundancy = getattr(parameters.answer.redundancy, fold)
     if len(votes) < redundancy:
@@ -68,11 +68,11 @@ def verdict(
     cast = [Vote.of(vote) for vote in votes]
     answered = [index for index, vote in enumerate(cast) if vote.type != "bad"]
     n_bad = len(cast) - len(answered)
-    if n_bad > min(parameters.agreement.max_bad, redundancy - 1):
+    if n_bad > min(parameters.agreement.max_bad, len(cast) - 1):
         return _bad(n_bad, len(cast))
     groups = agreeing_groups([cast[index] for index in answered], agree)
     agreeing = tuple(answered[index] for index in largest_group(groups))
-    if len(agreeing) < min(parameters.agreement.min_agreeing, redundancy):
+    if len(agreeing) < min(parameters.agreement.min_agreeing, len(cast)):
         return _disagreement(n_bad, len(cast))
     return _agreed(agreeing, len(cast))
 

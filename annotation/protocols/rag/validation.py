@@ -66,24 +66,25 @@ def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Decis
     those of people with a search box.
     """
     is_drawn = bool(votes) and votes[0].shown > 0
-    readers = (parameters.reading if is_drawn else parameters.find).redundancy.of(fold)
-    wanted = readers + is_drawn
+    stage = parameters.reading if is_drawn else parameters.find
+    wanted = stage.redundancy.of(fold) + is_drawn
     if len(votes) < wanted:
         sentence = f"{len(votes)} of {wanted} answers have been given so far."
         return Decision(Outcome.WAITING, "waiting_for_votes", sentence)
+    readers = len(votes) - is_drawn
     n_bad = sum(one.type == "bad" for one in votes)
     if n_bad > min(parameters.agreement.max_bad, readers - 1):
         sentence = f"{n_bad} of {readers} readers called the question bad."
         return Decision(Outcome.DROPPED, "marked_bad", sentence)
-    return (_of_drawn if is_drawn else _of_natural)(votes, parameters, wanted)
+    return (_of_drawn if is_drawn else _of_natural)(votes, parameters)
 
 
-def _of_drawn(votes: Sequence[Vote], parameters: "Parameters", wanted: int) -> Decision:
+def _of_drawn(votes: Sequence[Vote], parameters: "Parameters") -> Decision:
     rule, (writer, *readers) = parameters.agreement, votes
     agreeing = tuple(
         index for index, one in enumerate(votes) if not index or agree(writer, one, rule.min_f1)
     )
-    if len(agreeing) < min(rule.min_agreeing, wanted):
+    if len(agreeing) < min(rule.min_agreeing, len(votes)):
         return _disagreement(writer, readers)
     found = f"{len(agreeing) - 1} of {len(readers)} readers"
     if writer.type == "none":
@@ -107,7 +108,7 @@ def _disagreement(writer: Vote, readers: Sequence[Vote]) -> Decision:
     return Decision(Outcome.DROPPED, "no_agreement", sentence)
 
 
-def _of_natural(votes: Sequence[Vote], parameters: "Parameters", wanted: int) -> Decision:
+def _of_natural(votes: Sequence[Vote], parameters: "Parameters") -> Decision:
     if all(one.type == "none" for one in votes):
         sentence = f"All {len(votes)} readers found no answer in the documents."
         return Decision(Outcome.KEPT, "not_in_documents", sentence, 0, tuple(range(len(votes))))
@@ -122,7 +123,7 @@ def _of_natural(votes: Sequence[Vote], parameters: "Parameters", wanted: int) ->
         if one.type == "answer"
     }
     chosen = max(groups, key=lambda index: len(groups[index]), default=None)
-    if chosen is not None and len(groups[chosen]) >= min(rule.min_agreeing, wanted):
+    if chosen is not None and len(groups[chosen]) >= min(rule.min_agreeing, len(votes)):
         sentence = f"{len(groups[chosen])} of {len(votes)} readers found the same answer."
         return Decision(Outcome.KEPT, "readers_agree", sentence, chosen, groups[chosen])
     if any(one.type == "none" for one in votes):

@@ -42,15 +42,15 @@ def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Decis
     if len(votes) < wanted:
         sentence = f"{len(votes)} of {wanted} people have answered so far, the writer included."
         return Decision(Outcome.WAITING, "waiting_for_votes", sentence)
-    if wanted == 1:
+    if len(votes) == 1:
         sentence = "Nobody else is asked: its writer's answer is released."
         return Decision(Outcome.KEPT, "answered_by_its_writer", sentence, 0, (0,))
     n_bad = sum(one.type == "bad" for one in votes)
-    if n_bad > min(parameters.agreement.max_bad, wanted - 2):
+    if n_bad > min(parameters.agreement.max_bad, len(votes) - 2):
         sentence = f"{n_bad} of {len(votes)} people marked the question as bad."
         return Decision(Outcome.DROPPED, "marked_bad", sentence)
     agreeing = tuple(index for index, one in enumerate(votes) if agree(votes[0], one))
-    if len(agreeing) < min(parameters.agreement.min_agreeing, wanted):
+    if len(agreeing) < min(parameters.agreement.min_agreeing, len(votes)):
         return _disagreement(votes)
     what = "found no answer either" if votes[0].type == "none" else "marked the writer's answer"
     sentence = f"{len(agreeing) - 1} of {len(votes) - 1} others {what}."

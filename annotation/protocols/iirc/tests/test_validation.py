@@ -171,3 +171,13 @@ def test_a_unit_left_blank_agrees_with_any_and_brings_no_others_together() -> No
     assert verdict([blank, years, months], PARAMETERS, "dev").agreeing == (0, 1)
     assert verdict([years, months, blank], PARAMETERS, "dev").agreeing == (0, 2)
     assert not agree(Vote("value", value="13"), years)
+
+
+def test_five_people_on_a_question_of_training_count_as_five() -> None:
+    said = [Vote("span", spans=(words,)) for words in ("Ada", "Grace", "Hedy", "Rita", "Ruth")]
+    apart = verdict(said, PARAMETERS, "train")
+    assert (apart.outcome, apart.reason) == (Outcome.DROPPED, "no_agreement")
+    same = verdict([said[0]] * 4 + [Vote("bad")], PARAMETERS, "train")
+    assert (same.outcome, same.agreeing) == (Outcome.KEPT, (0, 1, 2, 3))
+    bad = verdict([said[0]] * 3 + [Vote("bad")] * 2, PARAMETERS, "train")
+    assert (bad.outcome, bad.reason) == (Outcome.DROPPED, "marked_bad")

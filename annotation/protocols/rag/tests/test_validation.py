@@ -55,6 +55,14 @@ def test_one_of_two_readers_may_call_a_question_bad():
     assert verdict([WRITER, BAD, BAD], rules, "dev").reason == "marked_bad"
 
 
+def test_where_more_people_read_than_others_questions_get_all_of_them_count():
+    assert verdict([WRITER, BAD, HANNA], RULES, "dev").agreeing == (0, 2)
+    bad = verdict([WRITER, BAD, HANNA, BAD], RULES, "dev")
+    assert (bad.reason, bad.sentence) == ("marked_bad", "2 of 3 readers called the question bad.")
+    alone = get_protocol("rag").parameters({"find.redundancy.dev": 1})
+    assert verdict([HANNA, OTHER, NONE], alone, "dev").reason == "not_found"
+
+
 @pytest.mark.parametrize(
     ("one", "other", "f1"),
     [

@@ -49,3 +49,19 @@ def test_a_stored_answer_is_the_vote_of_its_first_mark() -> None:
     assert vote("span", {"spans": [span]}) == Vote("span", 4, 9)
     # What only looks like the answer is no answer.
     assert vote("none", {"spans": [], "plausible": [span]}) == NONE
+
+
+@pytest.mark.parametrize(
+    ("votes", "reason"),
+    [
+        ([YEAR, TOWER, NONE, TOWER], "not_found_by_others"),
+        ([YEAR, DATE, YEAR, BAD], "agreed"),
+        ([YEAR, BAD, YEAR, BAD], "marked_bad"),
+    ],
+)
+def test_where_more_people_answer_than_others_questions_get_all_of_them_count(
+    votes: list[Vote], reason: str
+) -> None:
+    for more in ({}, {"answer.redundancy.dev": 0}, {"answer.redundancy.dev": 1}):
+        rules: Any = get_protocol("squad").parameters(more)
+        assert verdict(votes, rules, "dev").reason == reason
