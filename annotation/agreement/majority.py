@@ -1,30 +1,38 @@
-"""Groups of annotators who say the same, and the largest of them."""
+"""The largest group of annotators who say the same."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 Vote = TypeVar("Vote")
 
 
-def agreeing_groups(
-    votes: Sequence[Vote], agree: Callable[[Vote, Vote], bool]
-) -> list[tuple[int, ...]]:
-    """Return the indices of `votes` in groups that agree, each group in submission order.
+def largest_group(votes: Sequence[Vote], agree: Callable[[Vote, Vote], bool]) -> tuple[int, ...]:
+    """Return the indices of the most `votes` that all agree with one another, in order; () of none.
 
-    A vote joins the first group with all of whose members it agrees; for an equivalence relation
-    these are its classes.
+    Of equally large groups it is the one that began first. agree: symmetric, but it need not be
+    an equivalence: A may agree with B and B with C while A and C differ, so that groups overlap.
     """
-    groups: list[list[int]] = []
+    near: list[set[int]] = [set() for _ in votes]
     for index, vote in enumerate(votes):
-        for group in groups:
-            if all(agree(votes[member], vote) for member in group):
-                group.append(index)
-                break
-        else:
-            groups.append([index])
-    return [tuple(group) for group in groups]
+        for before in range(index):
+            if agree(votes[before], vote):
+                near[before].add(index)
+                near[index].add(before)
+    return min(_groups(near, (), set(range(len(votes))), set()), key=lambda one: (-len(one), one))
 
 
-def largest_group(groups: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Return the largest group, of equally large ones the one that began first; () for none."""
-    return max(groups, key=len, default=())
+def _groups(
+    near: Sequence[set[int]], group: tuple[int, ...], more: set[int], tried: set[int]
+) -> Iterator[tuple[int, ...]]:
+    """Yield each group that nothing can join, by the algorithm of Bron and Kerbosch with a pivot.
+
+    near: who agrees with whom. more: what can join `group`. tried: what could, but was tried first.
+    """
+    if not more:
+        # Where something tried fits too, this is a part of a group that was found with it.
+        yield tuple(sorted(group))
+        return
+    pivot = max(more | tried, key=lambda index: len(near[index] & more))
+    for index in sorted(more - near[pivot]):
+        yield from _groups(near, (*group, index), more & near[index], tried & near[index])
+        more, tried = more - {index}, tried | {index}

@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from annotation.agreement.kappa import fleiss_kappa
-from annotation.agreement.majority import agreeing_groups, largest_group
+from annotation.agreement.majority import largest_group
 from annotation.metrics.drop import Score, global_scores, score_question
 from annotation.protocols.iirc.analysis.released_answers import gold_of
 from annotation.protocols.iirc.validation import Vote, agree, vote
@@ -53,7 +53,7 @@ class Agreement:
         self.pairs[fold] += len(votes) * (len(votes) - 1) // 2
         self.equal_pairs[fold] += equal
         answered = [one for one in votes if one.type != "bad"]
-        same = largest_group(agreeing_groups(answered, agree))
+        same = largest_group(answered, agree)
         self.agreeing[fold] += len(same) >= self.min_agreeing
 
     def table(self) -> Table:

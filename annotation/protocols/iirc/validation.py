@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from annotation.agreement.decision import Decision, Outcome
-from annotation.agreement.majority import agreeing_groups, largest_group
+from annotation.agreement.majority import largest_group
 from annotation.metrics.drop import answer_strings, exact_match
 from annotation.protocols.iirc.conversion import drop_answer
 from annotation.protocols.iirc.measurement_units import same_unit
@@ -70,8 +70,8 @@ def verdict(
     n_bad = len(cast) - len(answered)
     if n_bad > min(parameters.agreement.max_bad, len(cast) - 1):
         return _bad(n_bad, len(cast))
-    groups = agreeing_groups([cast[index] for index in answered], agree)
-    agreeing = tuple(answered[index] for index in largest_group(groups))
+    same = largest_group([cast[index] for index in answered], agree)
+    agreeing = tuple(answered[index] for index in same)
     if len(agreeing) < min(parameters.agreement.min_agreeing, len(cast)):
         return _disagreement(n_bad, len(cast))
     return _agreed(agreeing, len(cast))

@@ -1,6 +1,6 @@
 """Every combination of three votes against a table written out by hand, and the folds' rules."""
 
-from itertools import product
+from itertools import permutations, product
 from types import SimpleNamespace
 
 import pytest
@@ -181,3 +181,14 @@ def test_five_people_on_a_question_of_training_count_as_five() -> None:
     assert (same.outcome, same.agreeing) == (Outcome.KEPT, (0, 1, 2, 3))
     bad = verdict([said[0]] * 3 + [Vote("bad")] * 2, PARAMETERS, "train")
     assert (bad.outcome, bad.reason) == (Outcome.DROPPED, "marked_bad")
+
+
+def test_three_numbers_that_agree_keep_a_question_in_whatever_order_they_came() -> None:
+    rules = SimpleNamespace(
+        answer=PARAMETERS.answer, agreement=SimpleNamespace(min_agreeing=3, max_bad=1)
+    )
+    said = [Vote("value", value="12", unit=unit) for unit in ("", "km", "miles", "miles")]
+    for votes in permutations(said):
+        found = verdict(votes, rules, "dev")
+        assert found.outcome == Outcome.KEPT, votes
+        assert sorted(votes[index].unit for index in found.agreeing) == ["", "miles", "miles"]
