@@ -125,7 +125,7 @@ def test_it_runs_from_a_corpus_to_a_release(collected: Collection, tmp_path: Pat
 
 def test_what_more_people_do_is_decided_once_all_of_them_have(shared: Collection) -> None:
     waiting = Verdict.objects.all()
-    assert {row.reason for row in waiting} == {"waiting_for_votes"}
+    assert {row.reason for row in waiting} == {"waiting_for_more_people"}
     assert {row.sentence for row in waiting} == {"1 of 3 people have given their votes so far."}
     for name in READERS[1:]:
         Person(name, shared).work("label")

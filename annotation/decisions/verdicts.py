@@ -1,23 +1,23 @@
 """Turns votes into verdicts: finds questions with enough answers and asks the protocol."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import BooleanField, Count, ExpressionWrapper, F, Max, Q, Sum
+from django.db.models import BooleanField, Count, ExpressionWrapper, F, Max, Q, QuerySet, Sum
 
 from annotation.agreement.decision import Decision, Outcome
 from annotation.decisions.counted_work import counted_without, excluded_workers, is_counted
 from annotation.models import Verdict
 from annotation.protocols.contracts import VALIDATION, ValidationPart
-from collector.models import Collection, CollectionState
+from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import Parameters, StageTable
-from tasks.models import Answer, Question, Unit
+from tasks.models import Answer, Question, Unit, UnitItem
 
 CHUNK = 500
 # Answers in the order in which they were given. Clocks do not tell it: of two handed in at once the
@@ -28,7 +28,7 @@ IN_ORDER = (
     "id",
 )
 # While a HIT waits for its people, in a stage that gives more of them to a part of its HITs.
-MORE = "waiting_for_votes"
+MORE = "waiting_for_more_people"
 LEFT_OUT = Decision(Outcome.DROPPED, "writer_left_out", "Everything by its writer is left out.")
 
 
@@ -42,25 +42,41 @@ def decide_collection(collection: Collection, now: datetime) -> int:
     """
     parameters = parameters_of(collection)
     validation = get_protocol(collection.protocol).part(VALIDATION)
-    out = excluded_workers(collection)
     changed = 0
+    for stage_names, asked in _due(collection, parameters):
+        for question in asked.order_by("id").select_related("seed").iterator(CHUNK):
+            changed += _decide(collection, question, stage_names, validation, parameters, now)
+    return changed
+
+
+def is_decided(collection: Collection) -> bool:
+    """Return whether all votes that have been given are decided on."""
+    return not any(asked.exists() for _, asked in _due(collection, parameters_of(collection)))
+
+
+def _due(
+    collection: Collection, parameters: Parameters
+) -> Iterator[tuple[Sequence[str], QuerySet[Question]]]:
+    """Yield the questions of each stage that are to be decided, with the stages that vote."""
+    out = excluded_workers(collection)
     for source_name, stage_names in voting_stages(parameters).items():
         given = Q(answers__stage__name__in=stage_names, answers__corrected_by="")
         given &= counted_without(out, "answers__")
         # As many votes need not be the same ones: somebody may have withdrawn while others came.
         changed_votes = ~Q(verdict__n_votes=F("votes")) | Q(last__gt=F("verdict__last_vote"))
+        to_come = UnitItem.objects.filter(unit__in=_to_come(collection, stage_names, parameters))
+        given_up = Q(verdict__reason=MORE) & ~Q(
+            pk__in=to_come.filter(question__isnull=False).values("question")
+        )
         stands = counted_without(out, "verdict__chosen__")
-        asked = (
+        yield (
+            stage_names,
             Question.objects.filter(stage__collection=collection, stage__name=source_name)
             .annotate(votes=Count("answers", filter=given), last=Max("answers__id", filter=given))
             .filter(Q(votes__gt=0) | Q(verdict__isnull=False))
-            .filter(Q(verdict__isnull=True) | changed_votes | ~stands | _given_up(collection))
-            .exclude(Q(verdict__overridden=True) & stands)
-            .order_by("id")
+            .filter(Q(verdict__isnull=True) | changed_votes | ~stands | given_up)
+            .exclude(Q(verdict__overridden=True) & stands),
         )
-        for question in asked.select_related("seed").iterator(CHUNK):
-            changed += _decide(collection, question, stage_names, validation, parameters, now)
-    return changed
 
 
 def decide_anew(collection: Collection, questions: Iterable[Question], now: datetime) -> None:
@@ -171,7 +187,9 @@ def _decided(
     out: the workers who are left out; what one of them wrote is dropped whatever its votes.
     """
     answers = votes_on(question, stage_names, out)
-    missing = _missing(question, stage_names, parameters)
+    to_come = _to_come(question.stage.collection, stage_names, parameters)
+    left = F("redundancy") - F("submitted")
+    missing = to_come.filter(items__question=question).aggregate(n=Sum(left, default=0))["n"]
     if question.worker_id in out:
         found = LEFT_OUT
     elif answers and missing:
@@ -195,30 +213,25 @@ def _decided(
     }
 
 
-def _missing(question: Question, stage_names: Sequence[str], parameters: Parameters) -> int:
-    """Return how many votes are still to come of HITs that more people do than others.
+def _to_come(
+    collection: Collection, stage_names: Sequence[str], parameters: Parameters
+) -> QuerySet[Unit]:
+    """Return the units with places left of stages that give more people to a part of their HITs.
 
-    None once the collection is finished: what was drawn for more people counts as others do.
+    None of a stage that is closed, or once the collection is finished: what was drawn for more
+    people then counts as others do.
     """
     stages = parameters.stages()
     drawn = [name for name in stage_names if stages[name].redundancy.percent]
-    collection = question.stage.collection
     if not drawn or collection.state == CollectionState.FINISHED:
-        return 0
-    units = Unit.objects.filter(
-        items__question=question,
+        return Unit.objects.none()
+    rows = Unit.objects.filter(
         stage__collection=collection,
         stage__name__in=drawn,
         closed=False,
+        submitted__lt=F("redundancy"),
     )
-    left = units.aggregate(n=Sum(F("redundancy") - F("submitted"), default=0))["n"]
-    return int(left)
-
-
-def _given_up(collection: Collection) -> Q:
-    """Return the condition that a question waits for more people although no more come."""
-    is_over = collection.state == CollectionState.FINISHED
-    return Q(verdict__reason=MORE) if is_over else Q(pk__in=[])
+    return rows.exclude(stage__state=StageState.CLOSED)
 
 
 def _is_out(verdict: Verdict, out: AbstractSet[str]) -> bool:

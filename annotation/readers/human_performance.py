@@ -5,19 +5,21 @@ import random
 from django.db import transaction
 from django.db.models import Q
 
+from annotation.decisions.verdicts import is_decided
 from annotation.splits.difficulty.examples import kept_questions
 from collector.models import Collection, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
-from tasks.models import Question
+from tasks.models import Lease, LeaseState
 from tasks.work.units import add_unit, is_over
 
 
 def sample_questions(collection: Collection) -> int:
     """Make the units of every stage that takes up decided questions; returns how many.
 
-    The sample is drawn once, by the collection's seed, when the stage it reads has decided all;
-    nobody who voted on a question can take it, since nobody answers one question twice.
+    The sample is drawn once, by the collection's seed, when nothing more comes of the stages it
+    reads and their votes are decided on; nobody who voted on a question can take it, since nobody
+    answers one question twice.
     """
     parameters = parameters_of(collection)
     made = 0
@@ -39,7 +41,9 @@ def _make_units(stage: Stage, table: StageTable) -> int:
     parameters = parameters_of(collection)
     stages = parameters.stages()
     sources = {table.items_from, stages[table.items_from].items_from} - {"seeds"}
-    if not all(_is_over(collection, name, parameters) for name in sources):
+    over = all(_is_over(collection, name, parameters) for name in sources)
+    # A question that waits for votes of a closed stage waits for nothing.
+    if not over or not is_decided(collection):
         return 0
     kept = list(
         kept_questions(collection).filter(
@@ -55,11 +59,7 @@ def _make_units(stage: Stage, table: StageTable) -> int:
 
 
 def _is_over(collection: Collection, name: str, parameters: Parameters) -> bool:
-    """Return whether nothing more comes of the stage and all of it is decided."""
+    """Return whether nothing more comes of the stage; in a closed one people may be at work."""
     stage = collection.stages.select_related("collection").get(name=name)
-    undecided = Question.objects.filter(
-        stage__collection=collection, answers__stage=stage, verdict__isnull=True
-    ) | Question.objects.filter(
-        stage__collection=collection, answers__stage=stage, verdict__outcome="waiting"
-    )
-    return is_over(stage, parameters) and not undecided.exists()
+    at_work = Lease.objects.filter(unit__stage=stage, state=LeaseState.LIVE)
+    return is_over(stage, parameters) and not at_work.exists()

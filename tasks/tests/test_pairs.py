@@ -166,6 +166,7 @@ def test_questions_of_people_who_have_withdrawn_are_not_read_again() -> None:
         SplitAssignment.objects.create(question=question, split="dev", reason="test", placed_at=NOW)
     ada.withdrawn_at = NOW
     ada.save()
+    decide_collection(pairs, NOW)
     assert sample_questions(pairs) == 1
     units = stage_of(pairs, "human_performance").units
     assert set(units.values_list("items__question__worker", flat=True)) == {grace.pk}

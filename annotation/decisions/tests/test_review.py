@@ -150,3 +150,13 @@ def test_who_was_overruled_before_that_was_kept_apart_agrees_no_longer(verdict: 
     forget_overruled(apps, None)
     verdict.refresh_from_db()
     assert verdict.agreeing == [good.pk]
+
+
+def test_a_finished_collection_whose_question_has_too_few_votes_is_left_at_rest() -> None:
+    collection = make_collection(answer__redundancy=dict.fromkeys(("train", "dev", "test"), 3))
+    make_answer(make_question(stage_of(collection, "question")), stage_of(collection, "answer"))
+    collection.state = "finished"
+    collection.save()
+    assert decide_collection(collection, timezone.now()) == 1
+    assert Verdict.objects.get().outcome == "waiting"
+    assert decide_collection(collection, timezone.now()) == 0
