@@ -30,8 +30,14 @@ def counted_without(out: Set[str], at: str = "") -> Q:
     return stayed & ~Q(**{f"{at}worker_id__in": out}) if out else stayed
 
 
-def is_counted(worker: Worker | None, out: Set[str]) -> bool:
-    """Return whether work by this worker counts; `out` as above."""
+def counted_answers(out: Set[str], at: str = "") -> Q:
+    """Return the condition that answers count, and so does the vote that a hand's rests on."""
+    return counted_without(out, at) & counted_without(out, f"{at}corrects__")
+
+
+def is_counted(answer: Answer, out: Set[str]) -> bool:
+    """Return the same of one answer."""
+    worker = (answer.corrects or answer).worker
     return worker is None or (worker.withdrawn_at is None and worker.pk not in out)
 
 

@@ -1,16 +1,21 @@
 """Decides by hand which labels hold where people who label decided questions differ: logged.
 
 Such labels change no verdict. A decision is a row of its own that copies the labels of a vote;
-the votes stay as they are, and of several decisions the latest holds.
+the votes stay as they are, and of several decisions the latest holds, while that vote counts.
 """
 
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Count, Q, Value
+from django.db.models import Count, Exists, OuterRef, Q, Value
 from django.db.models.fields.json import KeyTextTransform
 
-from annotation.decisions.counted_work import check_counted, excluded_workers
+from annotation.decisions.counted_work import (
+    check_counted,
+    counted_answers,
+    counted_without,
+    excluded_workers,
+)
 from annotation.decisions.verdicts import lock
 from collector.models import Collection
 from collector.protocols.parameters import Parameters
@@ -31,18 +36,17 @@ def stages_apart(parameters: Parameters) -> dict[str, list[FieldTable]]:
 
 
 def undecided(collection: Collection, parameters: Parameters) -> Q:
-    """Return the condition that labels of a question differ, and that nobody has decided."""
+    """Return the condition that labels of a question differ, and that no decision holds."""
     stages = stages_apart(parameters)
     if not stages:
         return Q(pk__in=[])
-    found = Q()
+    found, out = Q(), excluded_workers(collection)
+    later = Answer.objects.filter(
+        question=OuterRef("question"), stage=OuterRef("stage"), pk__gt=OuterRef("pk")
+    ).exclude(corrected_by="")
     for name, facets in stages.items():
         labels = Answer.objects.filter(stage__collection=collection, stage__name=name).order_by()
-        votes = labels.filter(
-            ~Q(worker__in=excluded_workers(collection)),
-            corrected_by="",
-            worker__withdrawn_at__isnull=True,
-        ).values("question")
+        votes = labels.filter(counted_without(out), corrected_by="").values("question")
         # The first facet is the vote's type, the others stand beside it.
         numbers = {"facet_0": Count("type", distinct=True)}
         for place, facet in enumerate(facets[1:], start=1):
@@ -52,8 +56,8 @@ def undecided(collection: Collection, parameters: Parameters) -> Q:
         for number in numbers:
             differ |= Q(**{f"{number}__gt": Value(1)})
         differing = votes.annotate(**numbers).filter(differ).values("question")
-        decided = labels.exclude(corrected_by="").values("question")
-        found |= Q(pk__in=differing) & ~Q(pk__in=decided)
+        decided = labels.filter(counted_answers(out), ~Exists(later)).exclude(corrected_by="")
+        found |= Q(pk__in=differing) & ~Q(pk__in=decided.values("question"))
     return found
 
 
@@ -78,9 +82,10 @@ def decide_labels(
             question=question,
             stage=vote.stage,
             type=vote.type,
-            payload={"fields": vote.payload.get("fields", {}), "why": why, "vote": vote.pk},
+            payload={"fields": vote.payload.get("fields", {}), "why": why},
             synthetic=vote.synthetic,
             corrected_by=by,
+            corrects=vote,
             created_at=now,
         )
 
@@ -90,4 +95,4 @@ def decisions_on(question: Question, parameters: Parameters) -> list[Answer]:
     rows = question.answers.exclude(corrected_by="").filter(
         stage__name__in=stages_apart(parameters)
     )
-    return list(rows.select_related("stage").order_by("created_at", "id"))
+    return list(rows.select_related("stage", "corrects__worker").order_by("id"))

@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.agreement.decision import Outcome
 from annotation.decisions.counted_work import check_counted, is_counted
-from annotation.decisions.verdicts import decide_by_votes, lock
+from annotation.decisions.verdicts import LEFT_OUT, decide_by_votes, lock
 from annotation.models import Override, Verdict
 from common.actions import ActionError
 from tasks.models import Answer
@@ -88,13 +89,26 @@ def correct(
             payload=payload,
             synthetic=base.synthetic,
             corrected_by=by,
+            corrects_id=base.pk,
             created_at=now,
         )
         return override_verdict(verdict, Outcome.KEPT, answer, note, by, now)
 
 
+def fallen() -> QuerySet[Verdict]:
+    """Return the verdicts by votes that a hand had decided with what does not count any more.
+
+    They are to be decided again, or given back to their votes. Questions that are left out with
+    their writers are none of them.
+    """
+    later = Override.objects.filter(verdict=OuterRef("verdict"), pk__gt=OuterRef("pk"))
+    last = Override.objects.filter(~Exists(later), follows_votes=False, verdict__overridden=False)
+    rows = Verdict.objects.filter(pk__in=last.values("verdict"))
+    return rows.filter(question__worker__withdrawn_at__isnull=True).exclude(reason=LEFT_OUT.reason)
+
+
 def follow_votes(verdict: Verdict, note: str, by: str, now: datetime) -> Override:
-    """Return the logged step that gives a verdict decided by hand back to its votes.
+    """Return the logged step that gives a verdict decided by hand, or a fallen one, to its votes.
 
     It is decided anew by the votes given so far, and by later ones. Raises ActionError for an
     empty note, or a verdict that follows the votes already; then nothing changes.
@@ -108,7 +122,7 @@ def follow_votes(verdict: Verdict, note: str, by: str, now: datetime) -> Overrid
             .select_related("question__stage__collection", "question__seed")
             .get(pk=verdict.pk)
         )
-        if not row.overridden:
+        if not (row.overridden or fallen().filter(pk=row.pk).exists()):
             raise ActionError("It follows the votes already: there is nothing to take back.")
         logged = Override(
             verdict=row,
@@ -132,10 +146,10 @@ def decide_as_last_by_hand(verdict: Verdict, out: Set[str]) -> None:
     out: workers who are left out; nor can it rest on an answer by somebody who has withdrawn.
     Expects a transaction.
     """
-    last = verdict.overrides.select_related("new_chosen__worker").last()
+    last = verdict.overrides.select_related("new_chosen__corrects__worker").last()
     if last is None or last.follows_votes or verdict.question.worker_id in out:
         return
-    if last.new_chosen and not is_counted(last.new_chosen.worker, out):
+    if last.new_chosen and not is_counted(last.new_chosen, out):
         return
     verdict.outcome, verdict.chosen = last.new_outcome, last.new_chosen
     verdict.reason, verdict.overridden = REASON, True

@@ -10,7 +10,12 @@ from django.db import transaction
 from django.db.models import BooleanField, Count, ExpressionWrapper, F, Max, Q, QuerySet, Sum
 
 from annotation.agreement.decision import Decision, Outcome
-from annotation.decisions.counted_work import counted_without, excluded_workers, is_counted
+from annotation.decisions.counted_work import (
+    counted_answers,
+    counted_without,
+    excluded_workers,
+    is_counted,
+)
 from annotation.models import Verdict
 from annotation.protocols.contracts import VALIDATION, ValidationPart
 from collector.models import Collection, CollectionState, StageState
@@ -36,7 +41,8 @@ def decide_collection(collection: Collection, now: datetime) -> int:
     """Return how many verdicts were made or changed; safe to run twice.
 
     A verdict follows the votes in the order in which they were given; one that a requester
-    overrode is left alone, unless whoever gave its answer has withdrawn or is left out. Votes of a
+    overrode is left alone, unless the person who gave its answer, or the vote that it corrects, has
+    withdrawn or is left out: then it follows the votes until somebody decides again. Votes of a
     later reading (human performance), of people who have withdrawn and of those who are left out
     are not counted.
     """
@@ -68,7 +74,7 @@ def _due(
         given_up = Q(verdict__reason=MORE) & ~Q(
             pk__in=to_come.filter(question__isnull=False).values("question")
         )
-        stands = counted_without(out, "verdict__chosen__")
+        stands = counted_answers(out, "verdict__chosen__")
         yield (
             stage_names,
             Question.objects.filter(stage__collection=collection, stage__name=source_name)
@@ -235,8 +241,8 @@ def _to_come(
 
 
 def _is_out(verdict: Verdict, out: AbstractSet[str]) -> bool:
-    """Return whether the person who gave the chosen answer has withdrawn or is left out."""
-    return verdict.chosen is not None and not is_counted(verdict.chosen.worker, out)
+    """Return whether the chosen answer, or the vote that it rests on, counts no more."""
+    return verdict.chosen is not None and not is_counted(verdict.chosen, out)
 
 
 @dataclass(frozen=True)

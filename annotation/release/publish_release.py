@@ -9,7 +9,11 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from annotation.decisions.counted_work import counted_work_of
+from annotation.decisions.counted_work import (
+    counted_answers,
+    counted_work_of,
+    excluded_workers,
+)
 from annotation.models import Release
 from annotation.release import release_folder
 from annotation.release.contexts import find_contexts
@@ -106,10 +110,11 @@ def _check(collection: Collection) -> None:
             f"validate_answers {collection.slug} and make_splits {collection.slug}.",
             on_page="There is no question to release yet: none has enough answers that agree.",
         )
-    withdrawn = kept.filter(verdict__chosen__worker__withdrawn_at__isnull=False).count()
+    stands = counted_answers(excluded_workers(collection), "verdict__chosen__")
+    withdrawn = kept.exclude(stands).count()
     if withdrawn:
         raise ActionError(
-            f"The answers to {withdrawn} kept questions are by people who have withdrawn: run "
+            f"The answers to {withdrawn} kept questions rest on work that was withdrawn: run "
             f"validate_answers {collection.slug} and make_splits {collection.slug}."
         )
     unplaced = kept.filter(split_assignment__isnull=True).count()

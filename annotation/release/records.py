@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +11,7 @@ from itertools import islice
 from django.db import connection, transaction
 from django.db.models import Count, Prefetch, QuerySet
 
-from annotation.decisions.counted_work import counted_work_of
+from annotation.decisions.counted_work import counted_without, excluded_workers, is_counted
 from annotation.decisions.label_decisions import stages_apart
 from annotation.decisions.verdicts import IN_ORDER
 from annotation.models import Context
@@ -38,10 +38,11 @@ def records(collection: Collection) -> Iterator[SeedRecord]:
     or are left out.
     Raises ProtocolError for parameters of another version of the protocol.
     """
-    seeds = _seeds(collection).iterator(CHUNK_SEEDS)
+    out = excluded_workers(collection)
+    seeds = _seeds(collection, out).iterator(CHUNK_SEEDS)
     labelling = frozenset(stages_apart(parameters_of(collection)))
     while chunk := list(islice(seeds, CHUNK_SEEDS)):
-        of = _Context(collection.pseudonym_key, _read_in(chunk), labelling)
+        of = _Context(collection.pseudonym_key, _read_in(chunk), labelling, out)
         yield from (_seed(seed, of) for seed in chunk)
 
 
@@ -72,19 +73,20 @@ def _repeatable() -> Iterator[None]:
         yield
 
 
-def _seeds(collection: Collection) -> QuerySet[Seed]:
+def _seeds(collection: Collection, out: Set[str]) -> QuerySet[Seed]:
     """Return the seeds with all that a record tells, in a fixed number of queries a chunk."""
     paragraphs = SeedParagraph.objects.select_related(
         "paragraph__article__corpus", "paragraph__article__document", "paragraph__section"
     ).order_by("position")
     questions = (
         Question.objects.select_related("stage", "verdict", "split_assignment")
-        .filter(counted_work_of(collection), stage__name__in=main_stages(collection))
+        .filter(counted_without(out), stage__name__in=main_stages(collection))
         .order_by("position", "key")
     )
     answers = (
         Answer.objects.select_related("stage", "submission")
-        .filter(counted_work_of(collection))
+        .prefetch_related("corrects__worker")
+        .filter(counted_without(out))
         .annotate(hit_items=Count("submission__answers"))
         .order_by(*IN_ORDER)
     )
@@ -94,7 +96,7 @@ def _seeds(collection: Collection) -> QuerySet[Seed]:
             Prefetch("seed_paragraphs", paragraphs),
             Prefetch("questions", questions),
             Prefetch("questions__answers", answers),
-            Prefetch("skips", Skip.objects.filter(counted_work_of(collection))),
+            Prefetch("skips", Skip.objects.filter(counted_without(out))),
             Prefetch("questions__contexts", Context.objects.order_by("setting")),
         )
         .order_by("position")
@@ -116,11 +118,15 @@ def _read_in(seeds: list[Seed]) -> dict[int, Paragraph]:
 
 @dataclass(frozen=True)
 class _Context:
-    """What records of a chunk need: the key of pseudonyms, paragraphs read, stages of labels."""
+    """What records of a chunk need besides its rows.
+
+    key: of the pseudonyms. read: paragraphs. labelling: stages of labels. out: who is left out.
+    """
 
     key: str
     read: dict[int, Paragraph]
     labelling: frozenset[str]
+    out: Set[str]
 
 
 def _seed(seed: Seed, of: _Context) -> SeedRecord:
@@ -182,10 +188,11 @@ def _question(question: Question, of: _Context) -> QuestionRecord:
         if answer.corrected_by and answer.pk == chosen:
             record["correction"] = _vote(answer, chosen, agreeing, key)
         elif answer.corrected_by and answer.stage.name in of.labelling:
-            # In order: the latest holds.
-            decided = _vote(answer, chosen, agreeing, key)
-            decided["payload"].pop("vote", None)
-            record.setdefault("label_decisions", {})[answer.stage.name] = decided
+            # In order: the latest holds, and none where its labels do not count any more.
+            held = record.setdefault("label_decisions", {})
+            held.pop(answer.stage.name, None)
+            if is_counted(answer, of.out):
+                held[answer.stage.name] = _vote(answer, chosen, agreeing, key)
     if split_assignment:
         record["split_reason"] = split_assignment.reason
     for context in _contexts(question):

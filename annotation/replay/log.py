@@ -207,12 +207,16 @@ class DecisionLine(Line):
 
 
 class Correction(BaseModel):
-    """The answer that a requester entered in place of the votes, in the stage of theirs."""
+    """The answer that a requester entered in place of the votes, in the stage of theirs.
+
+    `corrects` is who gave the vote that it rests on, None in logs of before.
+    """
 
     stage: str
     type: str
     payload: dict[str, Any]
     synthetic: bool
+    corrects: str | None = None
 
 
 class OverrideLine(Line):

@@ -152,7 +152,10 @@ def _override(collection: Collection, verdict: Verdict, line: OverrideLine, now:
     elif line.correction:
         given = line.correction
         stage = collection.stages.get(name=given.stage)
-        base = Answer(question=verdict.question, stage=stage, synthetic=given.synthetic)
+        votes = verdict.question.answers.filter(stage=stage, corrected_by="")
+        base = votes.filter(worker_id=given.corrects).first() or Answer(
+            question=verdict.question, stage=stage, synthetic=given.synthetic
+        )
         correct(verdict, base, given.type, given.payload, line.note, line.by, now)
     else:
         chosen = verdict.question.answers.filter(worker_id=line.chosen).first()

@@ -277,7 +277,13 @@ def _decisions(collection: Collection) -> Iterator[DecisionLine]:
 def _acts(collection: Collection) -> Iterator[tuple[datetime, Act]]:
     """Yield when a hand decided something of the results, and what."""
     of = {"verdict__question__stage__collection": collection}
-    rows = Override.objects.filter(**of).select_related("verdict__question", "new_chosen__stage")
+    # What rests on the vote of somebody who withdrew has fallen with it, for good.
+    fell = Q(new_chosen__worker__withdrawn_at__isnull=False) | Q(
+        new_chosen__corrects__worker__withdrawn_at__isnull=False
+    )
+    rows = Override.objects.filter(~fell, **of).select_related(
+        "verdict__question", "new_chosen__stage", "new_chosen__corrects"
+    )
     for row in rows.order_by("at", "id"):
         line = OverrideLine(
             question=row.verdict.question.key,
@@ -289,17 +295,20 @@ def _acts(collection: Collection) -> Iterator[tuple[datetime, Act]]:
             by=row.by,
         )
         yield row.at, line
-    labels = Answer.objects.exclude(corrected_by="").filter(
-        stage__collection=collection, stage__name__in=stages_apart(parameters_of(collection))
-    )
-    for answer in labels.select_related("question", "stage").order_by("created_at", "id"):
-        vote = Answer.objects.get(pk=answer.payload["vote"])
+    labels = Answer.objects.filter(
+        stage__collection=collection,
+        stage__name__in=stages_apart(parameters_of(collection)),
+        corrects__worker__withdrawn_at__isnull=True,
+    ).exclude(corrected_by="")
+    labels = labels.select_related("question", "stage", "corrects")
+    for answer in labels.order_by("created_at", "id"):
+        assert answer.corrects, "a decision on labels rests on a vote"
         yield (
             answer.created_at,
             LabelsLine(
                 question=answer.question.key,
                 stage=answer.stage.name,
-                worker=vote.worker_id,
+                worker=answer.corrects.worker_id,
                 why=answer.payload["why"],
                 by=answer.corrected_by,
             ),
@@ -332,6 +341,7 @@ def _correction(answer: Answer | None) -> Correction | None:
         type=answer.type,
         payload=answer.payload,
         synthetic=answer.synthetic,
+        corrects=answer.corrects.worker_id if answer.corrects else None,
     )
 
 

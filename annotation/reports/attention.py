@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotation.decisions.counted_work import counted_without
 from annotation.decisions.label_decisions import stages_apart, undecided
+from annotation.decisions.overrides import fallen
 from annotation.decisions.verdicts import LEFT_OUT
 from annotation.models import Verdict
 from collector.models import Collection
@@ -48,6 +49,7 @@ class Attention:
     partner_reports: int = 0
     left_out: int = 0
     labels: int = 0
+    fallen: int = 0
     unpaid: int = 0
     submitted_empty: int = 0
     refused: int = 0
@@ -60,6 +62,7 @@ class Attention:
         unpaid = "payment for cut-off work due", "payments for cut-off work due"
         labels = "question whose labels differ", "questions whose labels differ"
         others = "stage waiting for another person", "stages waiting for another person"
+        fallen = "decision by hand to make again", "decisions by hand to make again"
         left_out = "question excluded by its votes", "questions excluded by their votes"
         found = [
             (
@@ -82,6 +85,7 @@ class Attention:
             (self.bonuses, "money", "bonus refused", "bonuses refused"),
             (self.for_others, "people", *others),
             (self.labels, "questions", *labels),
+            (self.fallen, "questions", *fallen),
             (self.left_out, "questions", *left_out),
         ]
         return [
@@ -190,6 +194,7 @@ def attention_to(collections: Iterable[Collection]) -> dict[int, Attention]:
         "partner_reports": counted(partner_reports_waiting(), "dialog__stage__collection", ids),
         "left_out": counted(left_out(), "question__stage__collection", ids),
         "labels": {row.pk: _differing_labels(row) for row in collections},
+        "fallen": counted(fallen(), "question__stage__collection", ids),
         "unpaid": counted(unpaid_leases(), "unit__stage__collection", ids),
         "submitted_empty": counted(empty_submissions_waiting(), OF_SESSION, ids),
         "refused": refused,

@@ -75,7 +75,8 @@ class Answer(models.Model):
     """`payload` holds spans, value, unit, reason and evidence; the writer never answers.
 
     One read from published files has neither a submission nor a worker; nor has a correction, which
-    the requester `corrected_by` entered in place of the votes: it is released, and no vote.
+    the requester `corrected_by` entered in place of the votes: it is released, and no vote. It
+    rests on the vote that it `corrects`, or whose labels it takes, and counts while that vote does.
     """
 
     question = models.ForeignKey(Question, models.PROTECT, related_name="answers")
@@ -91,6 +92,10 @@ class Answer(models.Model):
     payload = models.JSONField(default=dict)
     synthetic = models.BooleanField(default=False)
     corrected_by = models.CharField(max_length=150, blank=True, default="", db_default="")
+    # Of a few corrections of before it is not known any more.
+    corrects = models.ForeignKey(
+        "self", models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
     created_at = models.DateTimeField()
 
     class Meta:
@@ -104,6 +109,10 @@ class Answer(models.Model):
             models.CheckConstraint(
                 condition=Q(corrected_by="") | Q(worker__isnull=True, submission__isnull=True),
                 name="answer_corrected_is_no_vote",
+            ),
+            models.CheckConstraint(
+                condition=Q(corrects__isnull=True) | ~Q(corrected_by=""),
+                name="answer_corrects_by_hand",
             ),
         ]
 

@@ -78,6 +78,9 @@ def todo_of(
     if attention.labels:
         sentence = f"{_counted(attention.labels, 'question')} whose labels differ, to decide"
         found.append(Todo(sentence, context.url("questions") + "?outcome=labels"))
+    if attention.fallen:
+        sentence = f"{_counted(attention.fallen, 'decision')} by hand to make again"
+        found.append(Todo(sentence, context.url("questions") + "?outcome=again"))
     if attention.left_out:
         sentence = f"{_counted(attention.left_out, 'question')} excluded by the votes"
         found.append(Todo(sentence, context.url("questions") + "?outcome=dropped"))

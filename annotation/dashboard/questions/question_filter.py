@@ -13,7 +13,7 @@ from django.db.models.sql.compiler import SQLCompiler
 from annotation.dashboard.collection_context import CollectionContext
 from annotation.decisions.counted_work import counted_without, counted_work_of
 from annotation.decisions.label_decisions import stages_apart, undecided
-from annotation.decisions.overrides import REASON, UNUSABLE
+from annotation.decisions.overrides import REASON, UNUSABLE, fallen
 from annotation.decisions.verdicts import LEFT_OUT, voting_stages
 from annotation.models import Verdict
 from annotation.models.verdict import OUTCOMES
@@ -29,7 +29,8 @@ MAX_SPLIT = 40
 NO_VERDICT = "none"
 BY_HAND = "by_hand"
 DISAGREEMENT, ADJUDICATION, LABELS = "disagreement", "adjudication", "labels"
-FURTHER = (DISAGREEMENT, ADJUDICATION, NO_VERDICT, BY_HAND, LABELS)
+AGAIN = "again"
+FURTHER = (DISAGREEMENT, ADJUDICATION, AGAIN, NO_VERDICT, BY_HAND, LABELS)
 OVERRIDDEN = "Overridden by a reviewer"
 # What is stored, and released, as the reason stays; this is how people read it.
 REASON_WORDS = {REASON: OVERRIDDEN, LEFT_OUT.reason: "Everything by its writer is excluded"}
@@ -75,6 +76,7 @@ def further(context: CollectionContext) -> dict[str, tuple[str, Q]]:
     found = {
         DISAGREEMENT: ("Votes differ", differ),
         ADJUDICATION: ("To adjudicate", differ & Q(verdict__overridden=False)),
+        AGAIN: ("To decide again", Q(verdict__in=fallen())),
         NO_VERDICT: ("Not answered yet", counted & Q(verdict__isnull=True)),
         BY_HAND: (OVERRIDDEN, Q(verdict__overridden=True)),
     }

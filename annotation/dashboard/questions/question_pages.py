@@ -33,6 +33,7 @@ from annotation.dashboard.questions.passages import (
 )
 from annotation.dashboard.questions.question_filter import (
     ADJUDICATION,
+    AGAIN,
     LABELS,
     Filter,
     choices,
@@ -42,8 +43,9 @@ from annotation.dashboard.questions.question_filter import (
     voted_questions,
 )
 from annotation.dashboard.questions.readable_answers import ReadableAnswer, readable
+from annotation.decisions.counted_work import excluded_workers, is_counted
 from annotation.decisions.label_decisions import decide_labels, decisions_on, stages_apart
-from annotation.decisions.overrides import correct, follow_votes, override_verdict
+from annotation.decisions.overrides import correct, fallen, follow_votes, override_verdict
 from annotation.decisions.verdicts import IN_ORDER, voting_stages
 from annotation.models import Override, SplitAssignment, Verdict
 from collector.models import Corpus
@@ -139,7 +141,8 @@ def question(request: HttpRequest, context: CollectionContext, key: str) -> Http
     people = people_of(context.collection)
     votes = _votes(context, row, verdict, people)
     overrides = verdict.overrides.select_related("new_chosen") if verdict else []
-    letters = {vote.given.answer.pk: vote.letter for vote in votes}
+    out = excluded_workers(context.collection)
+    letters: dict[int | None, str] = {vote.given.answer.pk: vote.letter for vote in votes}
     wanted = Filter.of(request.GET)
     return context.render(
         request,
@@ -155,6 +158,7 @@ def question(request: HttpRequest, context: CollectionContext, key: str) -> Http
         own=written_beside(row),
         verdict=verdict,
         sentence=sentence_of(verdict) if verdict else "",
+        fell=verdict is not None and fallen().filter(pk=verdict.pk).exists(),
         votes=votes,
         overrides=[(each, letters.get(each.new_chosen_id)) for each in overrides],
         corrected=_corrected(verdict, context.collection.corpus),
@@ -165,7 +169,7 @@ def question(request: HttpRequest, context: CollectionContext, key: str) -> Http
         adjudicates=_adjudicates(wanted) and verdict is not None,
         decides_labels=wanted.outcome == LABELS,
         label_decisions=[
-            (each, answer_text(each), letters.get(each.payload["vote"]))
+            (each, answer_text(each), letters.get(each.corrects_id), is_counted(each, out))
             for each in decisions_on(row, context.parameters)
         ],
         typed=request.session.pop(f"override {row.key}", {"base": _released(votes)}),
@@ -238,7 +242,7 @@ def _decide_labels(
 
 def _adjudicates(wanted: Filter) -> bool:
     """Return whether one decides question after question, each by one key."""
-    return wanted.outcome in (ADJUDICATION, LABELS)
+    return wanted.outcome in (ADJUDICATION, AGAIN, LABELS)
 
 
 def _next_address(context: CollectionContext, request: HttpRequest, row: Question) -> str:
@@ -368,7 +372,9 @@ def _votes(
     given = readable(_answers(row), context.collection.corpus)
     labelling = stages_apart(context.parameters)
     decided = decisions_on(row, context.parameters) if labelling else []
-    holding = {each.stage_id: each.payload["vote"] for each in decided}
+    out = excluded_workers(context.collection)
+    # In order: where the latest does not count, none holds.
+    holding = {row.stage_id: row.corrects_id if is_counted(row, out) else None for row in decided}
     return [
         Vote(
             letter=letter(place),

@@ -1,17 +1,25 @@
 """A withdrawal is followed by every later decision and release, whatever a hand had decided."""
 
+import json
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 
+from annotation.dashboard.tests.making import make_browser, plain
 from annotation.decisions.exclusions import exclude_worker, include_again
-from annotation.decisions.overrides import correct, override_verdict
+from annotation.decisions.overrides import correct, fallen, follow_votes, override_verdict
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Override, Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.publish_release import publish_release
+from annotation.release.records import records
+from annotation.reports.attention import attention_to
 from annotation.tests.making import NOW, make_answer
+from collector.accounts import owner
 from collector.models import Collection
 from common.actions import ActionError
 from tasks.models import Answer, Question, Worker
@@ -96,6 +104,95 @@ def test_a_hand_chooses_nothing_that_was_withdrawn(collection: Collection, whose
             act()
     assert not Override.objects.exists()
     override_verdict(question.verdict, "dropped", None, "Unclear.", "rita", NOW)
+
+
+@pytest.fixture
+def corrected(collection: Collection) -> Override:
+    """Return a correction that copies Hedy's evidence."""
+    given = answer_by("hedy")
+    payload = given.payload | {"value": "7", "unit": "years", "context": [{"text": "Hedy's"}]}
+    return correct(school().verdict, given, "value", payload, "Counted.", "rita", NOW)
+
+
+def told(collection: Collection) -> dict[str, Any]:
+    """Return what a release tells of the question, without what else there is."""
+    found = [each for seed in records(collection) for each in seed["questions"]]
+    (question,) = [each for each in found if each["text"] == BUILT]
+    return {"by_hand": question["verdict"]["overridden"], "said": json.dumps(question)}
+
+
+def test_a_correction_of_a_withdrawn_answer_is_not_released_and_is_asked_for_again(
+    collection: Collection, corrected: Override, tmp_path: Path
+) -> None:
+    assert "Hedy's" in told(collection)["said"]
+    withdraw("hedy")
+    with pytest.raises(ActionError, match="rest on work that was withdrawn: run validate_answers"):
+        publish_release(collection, tmp_path / "out", NOW)
+    assert decide_collection(collection, NOW) > 0
+    assert not told(collection)["by_hand"]
+    assert "Hedy's" not in told(collection)["said"]
+    assert attention_to([collection])[collection.pk].fallen == 1
+    assert decide_collection(collection, NOW) == 0
+    follow_votes(school().verdict, "They are right.", "grace", NOW)
+    assert not fallen().exists()
+
+
+def test_a_correction_of_an_excluded_answer_falls_and_comes_back_with_it(
+    collection: Collection, corrected: Override
+) -> None:
+    hedy = Worker.objects.get(pk="hedy")
+    made = exclude_worker(collection, hedy, "Copied.", "rita", NOW)
+    assert "Hedy's" not in told(collection)["said"]
+    assert [row.question.text for row in fallen()] == [BUILT]
+    include_again(made, "Not copied.", "rita", NOW)
+    assert "Hedy's" in told(collection)["said"]
+    assert not fallen().exists()
+
+
+def test_deciding_again_ends_the_asking_and_a_lost_writer_is_not_asked_about(
+    collection: Collection, corrected: Override
+) -> None:
+    withdraw("hedy")
+    decide_collection(collection, NOW)
+    assert fallen().exists()
+    override_verdict(school().verdict, "kept", answer_by("grace"), "Right.", "rita", NOW)
+    assert not fallen().exists()
+    withdraw("grace")
+    decide_collection(collection, NOW)
+    assert fallen().exists()
+    withdraw("ada")
+    assert not fallen().exists()
+
+
+def test_a_reviewer_sees_which_decisions_are_to_be_made_again(
+    collection: Collection, corrected: Override, settings: Any
+) -> None:
+    withdraw("hedy")
+    decide_collection(collection, NOW)
+    settings.PASSWORDLESS_SIGN_IN = True
+    rita = make_browser()
+    rita.force_login(owner())
+    pages = f"/collections/{collection.slug}/"
+    assert "1 decision by hand to make again" in plain(rita.get(pages).content.decode())
+    listed = rita.get(f"{pages}questions/?outcome=again").content.decode()
+    assert "To decide again <span>1</span>" in listed
+    address = f"{pages}questions/{school().key}/"
+    page = rita.get(address).content.decode()
+    assert "with an answer that is withdrawn or excluded now" in page
+    rita.post(f"{address}override/", {"decision": "votes", "note": "They are right."})
+    assert not fallen().exists()
+    assert "is withdrawn or excluded now" not in rita.get(address).content.decode()
+
+
+def test_corrections_of_before_find_their_votes(
+    collection: Collection, corrected: Override
+) -> None:
+    given = answer_by("hedy")
+    given.payload = corrected.new_chosen.payload
+    given.save()
+    Answer.objects.update(corrects=None)
+    import_module("tasks.migrations.0030_find_corrected_votes").find_votes(apps, None)
+    assert Answer.objects.get(corrected_by="rita").corrects == given
 
 
 def test_taking_an_exclusion_back_does_not_bring_back_what_was_withdrawn_meanwhile(

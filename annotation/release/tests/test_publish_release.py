@@ -228,7 +228,7 @@ def test_a_withdrawal_leaves_no_trace_in_the_next_release(
 ) -> None:
     first = publish_release(collection, tmp_path / "one", NOW)
     Worker.objects.filter(id="grace").update(withdrawn_at=NOW)
-    with pytest.raises(ActionError, match="have withdrawn: run validate_answers pilot"):
+    with pytest.raises(ActionError, match="was withdrawn: run validate_answers pilot"):
         publish_release(collection, tmp_path / "two", NOW)
     Verdict.objects.all().delete()
     decide_collection(collection, NOW)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.overrides import correct, follow_votes, override_verdict
 from annotation.models import Verdict
 from annotation.protocols.iirc.tests.island import island
@@ -198,6 +199,24 @@ def test_a_corrected_answer_is_entered_again(collection: Collection, tmp_path: P
     entered = verdict.chosen
     assert (entered.type, entered.payload, entered.corrected_by) == ("value", payload, "rita")
     assert verdict.outcome == "kept"
+    assert entered.corrects == base
+
+
+def test_a_correction_that_fell_with_its_vote_is_not_entered_again(
+    collection: Collection, tmp_path: Path
+) -> None:
+    verdict = Question.objects.get(text="Who built the school?").verdict
+    base = verdict.question.answers.exclude(pk=verdict.chosen_id).first()
+    assert base is not None
+    assert base.worker is not None
+    correct(verdict, base, "none", base.payload, "Counted.", "rita", NOW)
+    exclude_worker(collection, base.worker, "Copied.", "rita", NOW)
+    make_splits(collection, NOW)
+    log = read_log(logged(collection, tmp_path))
+    collection.exclusions.all().delete()
+    decide_again(collection, log, NOW)
+    verdict.refresh_from_db()
+    assert not verdict.overridden
 
 
 def test_what_nobody_said_is_marked_again(collection: Collection, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from collector.models import Collection, Corpus
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
 from tasks.models import Answer, Question, Worker
-from tasks.tests.making import NOW, stage_of
+from tasks.tests.making import NOW, make_worker, stage_of
 from tests.page_workers import Person, run
 
 pytestmark = pytest.mark.django_db
@@ -163,6 +163,33 @@ def test_withdrawn_labels_cannot_be_decided_on(labelled: Collection) -> None:
     with pytest.raises(ActionError, match="has withdrawn"):
         decide(labelled, by_two(labelled)[0], "AGIL")
     assert not Answer.objects.exclude(corrected_by="").exists()
+
+
+def test_a_decision_is_asked_for_again_when_its_labels_are_withdrawn(
+    labelled: Collection, rita: Client, tmp_path: Path
+) -> None:
+    question, *others = by_two(labelled)
+    Answer.objects.create(
+        question=question,
+        stage=stage_of(labelled, "label"),
+        worker=make_worker("AIVY"),
+        type="causal",
+        payload={"fields": {**LABELS["AGIL"], "answer_unit": "entity"}},
+        created_at=NOW,
+    )
+    decide(labelled, question, "AGIL", why="First thought.")
+    decide(labelled, question, "AFAY", why="An event.")
+    assert f"Labels to decide <span>{len(others)}</span>" in rita.get(PAGE).content.decode()
+    Worker.objects.filter(identity__person="AFAY").update(withdrawn_at=NOW)
+    # Of the others' questions one label is left, which nobody disputes.
+    assert "Labels to decide <span>1</span>" in rita.get(PAGE).content.decode()
+    page = rita.get(f"{PAGE}{question.key}/").content.decode()
+    assert "the decision does not hold" in page
+    assert "These labels hold" not in page
+    folder = release(labelled, tmp_path / "out")
+    held = {row["id"]: row for row in rows(folder / "labels.csv")}[released_id(question)]
+    assert (held["answer_unit"], held["labellers"], held["decided_by"]) == ("", "2", "draw")
+    assert "An event." not in (folder / "label_votes.csv").read_text("utf-8")
 
 
 def test_who_is_left_out_differs_from_nobody(labelled: Collection, rita: Client) -> None:
