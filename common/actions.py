@@ -11,3 +11,10 @@ class ActionError(Exception):
     def __init__(self, message: str, *, on_page: str = "") -> None:
         super().__init__(message)
         self.on_page = on_page or message
+
+
+def said(words: str, otherwise: str) -> str:
+    """Return the words without space around them; raises ActionError, `otherwise`, for none."""
+    if not words.strip():
+        raise ActionError(otherwise)
+    return words.strip()

@@ -11,9 +11,11 @@ from annotation.decisions.verdicts import decide_anew, voting_stages
 from annotation.models import Exclusion, Verdict
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from common.actions import ActionError
+from common.actions import ActionError, said
 from tasks.models import Question, Worker, WorkerBlock
 from tasks.work import units
+
+SAY_WHY = "Say why: it is kept with your name."
 
 
 def exclude_worker(
@@ -26,7 +28,7 @@ def exclude_worker(
     they hold they may finish. The jobs drop the places that ask about their questions. Nobody's pay
     changes. Raises ActionError without a reason or where it is done already, and ProtocolError.
     """
-    why = _checked(why)
+    why = said(why, SAY_WHY)
     with transaction.atomic():
         _lock(collection)
         if worker.pk in excluded_workers(collection):
@@ -44,7 +46,7 @@ def include_again(exclusion: Exclusion, why: str, by: str, now: datetime) -> Non
 
     Raises ActionError without a reason or where it was taken back before, and ProtocolError.
     """
-    why = _checked(why)
+    why = said(why, SAY_WHY)
     with transaction.atomic():
         _lock(exclusion.collection)
         rows = Exclusion.objects.filter(pk=exclusion.pk, back_at__isnull=True)
@@ -79,10 +81,3 @@ def _touched(collection: Collection, worker_id: str) -> list[Question]:
         stage__name__in=voting_stages(parameters_of(collection)),
     )
     return list(rows.select_related("stage", "seed").distinct().order_by("id"))
-
-
-def _checked(why: str) -> str:
-    why = why.strip()
-    if not why:
-        raise ActionError("Say why: it is kept with your name.")
-    return why

@@ -16,11 +16,11 @@ from annotation.decisions.counted_work import (
     counted_without,
     excluded_workers,
 )
-from annotation.decisions.verdicts import lock
+from annotation.decisions.verdicts import SAY_WHY, lock
 from collector.models import Collection
 from collector.protocols.parameters import Parameters
 from collector.protocols.stage_tables import FieldTable, LabelTable
-from common.actions import ActionError
+from common.actions import ActionError, said
 from tasks.models import Answer, Question
 
 MAX_WHY = 500
@@ -69,9 +69,7 @@ def decide_labels(
     Raises ActionError without a reason, for what is no label of the question, and for one by
     somebody whose work does not count; then nothing changes.
     """
-    why = why.strip()[:MAX_WHY]
-    if not why:
-        raise ActionError("Say in the note why: whoever reads the dataset's log wants to know.")
+    why = said(why, SAY_WHY)[:MAX_WHY]
     is_label = vote.stage.name in stages_apart(parameters) and not vote.corrected_by
     if vote.question_id != question.pk or not is_label:
         raise ActionError("Choose one of this question's labels.")

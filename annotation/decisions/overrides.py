@@ -10,9 +10,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.agreement.decision import Outcome
 from annotation.decisions.counted_work import check_counted, is_counted
-from annotation.decisions.verdicts import LEFT_OUT, decide_by_votes, lock
+from annotation.decisions.verdicts import LEFT_OUT, SAY_WHY, decide_by_votes, lock
 from annotation.models import Override, Verdict
-from common.actions import ActionError
+from common.actions import ActionError, said
 from tasks.models import Answer
 
 REASON = "by_hand"
@@ -29,7 +29,7 @@ def override_verdict(
     for an empty note, an outcome other than kept or dropped, a question kept without an answer of
     its own, or one kept with an answer that calls it bad; then nothing changes.
     """
-    note = _checked(note)
+    note = said(note, SAY_WHY)
     if outcome not in (Outcome.KEPT, Outcome.DROPPED):
         raise ActionError("Choose an answer to keep the question with, or exclude it.")
     if outcome == Outcome.DROPPED:
@@ -113,7 +113,7 @@ def follow_votes(verdict: Verdict, note: str, by: str, now: datetime) -> Overrid
     It is decided anew by the votes given so far, and by later ones. Raises ActionError for an
     empty note, or a verdict that follows the votes already; then nothing changes.
     """
-    note = _checked(note)
+    note = said(note, SAY_WHY)
     with transaction.atomic():
         lock(verdict.question)
         # The second lock is the verdict's alone: its stage is read, not changed.
@@ -172,11 +172,3 @@ def _agreeing(verdict: Verdict) -> list[int]:
 
 def _by_hand(note: str) -> str:
     return f"Decided by hand: {note}"[:MAX_SENTENCE]
-
-
-def _checked(note: str) -> str:
-    """Return the note without space around it; raises ActionError for an empty one."""
-    note = note.strip()
-    if not note:
-        raise ActionError("Say in the note why: whoever reads the dataset's log wants to know.")
-    return note

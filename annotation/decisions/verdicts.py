@@ -34,6 +34,7 @@ IN_ORDER = (
 )
 # While a HIT waits for its people, in a stage that gives more of them to a part of its HITs.
 MORE = "waiting_for_more_people"
+SAY_WHY = "Say in the note why: whoever reads the dataset's log wants to know."
 LEFT_OUT = Decision(Outcome.DROPPED, "writer_left_out", "Everything by its writer is left out.")
 
 

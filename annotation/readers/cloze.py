@@ -42,7 +42,6 @@ _RANGE = re.compile(r"\d{4}\s?(?:to|until|and|–|-)\s?\d{4}")
 _PLACE = re.compile(r"[A-Z][\w .'-]+, [A-Z][\w .]+")
 _PRONOUNS = frozenset("he she it they".split())
 _POSSESSIVES = frozenset("his her its their".split())
-_SIGNS = frozenset('()[]"“”;:.')
 _AUXILIARIES = ("did", "was", "is", "does", "were", "")
 _EARLY = {"person": ("was born first", "is older"), "": ("came first", "was founded first")}
 _LATE = {"person": ("was born later", "is younger"), "": ("came later", "is newer")}

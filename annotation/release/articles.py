@@ -44,7 +44,8 @@ def articles_of(collection: Collection, titles: Iterable[str]) -> Iterator[Artic
     """
     if collection.corpus.kind == CorpusKind.IMPORTED:
         return _official(collection)
-    return _linked(collection.corpus, titles)
+    found = linked_articles(collection.corpus, titles)
+    return (article_record(title, article) for title, article in found)
 
 
 def all_articles(collection: Collection) -> Iterator[ArticleRecord]:
@@ -105,11 +106,6 @@ def linked_articles(corpus: Corpus, titles: Iterable[str]) -> Iterator[tuple[str
         found = Resolver(corpus).resolve(batch)
         articles = Article.objects.select_related("corpus", "document").in_bulk(set(found.values()))
         yield from ((title, articles[found[title]]) for title in batch if title in found)
-
-
-def _linked(corpus: Corpus, titles: Iterable[str]) -> Iterator[ArticleRecord]:
-    for title, article in linked_articles(corpus, titles):
-        yield article_record(title, article)
 
 
 def _official(collection: Collection) -> Iterator[ArticleRecord]:

@@ -261,9 +261,8 @@ def _sizes(
         [split, before[split], to[split], left[split], now[split]]
         for split in sorted(before.keys() | now.keys(), key=_place)
     ]
-    rows.append(
-        ["all", before.total(), *(_count(changes, kind) for kind in (CAME, WENT)), now.total()]
-    )
+    kinds = Counter(change.kind for change in changes)
+    rows.append(["all", before.total(), kinds[CAME], kinds[WENT], now.total()])
     return Table("sizes", "Questions", ["split", "before", "came", "left", "now"], rows)
 
 
@@ -271,10 +270,6 @@ def _place(split: str) -> tuple[int, str]:
     """Return where a split stands among others: training first, testing last."""
     folds = [place for place, fold in enumerate(FOLDS) if split.startswith(fold)]
     return (folds[0] if folds else len(FOLDS)), split
-
-
-def _count(changes: list[Change], kind: str) -> int:
-    return sum(change.kind == kind for change in changes)
 
 
 def _reasons(changes: list[Change]) -> Table:

@@ -132,10 +132,6 @@ def _version(digests: Mapping[str, Mapping[str, Any]]) -> str:
     return f"1.0.0+{hashlib.sha256(sums.encode()).hexdigest()[:12]}"
 
 
-def _format(name: str) -> str:
-    return FORMATS.get("." + name.rpartition(".")[2], PLAIN)
-
-
 def _file(name: str, entry: Mapping[str, Any]) -> Json:
     return {
         "@type": "cr:FileObject",
@@ -143,7 +139,7 @@ def _file(name: str, entry: Mapping[str, Any]) -> Json:
         "name": name,
         "contentUrl": name,
         "contentSize": f"{entry['bytes']} B",
-        "encodingFormat": _format(name),
+        "encodingFormat": FORMATS.get("." + name.rpartition(".")[2], PLAIN),
         "sha256": entry["sha256"],
     }
 

@@ -63,7 +63,7 @@ def card(facts: Facts) -> str:
         "## Limitations\n\n" + _listed(limits(facts)),
         _said(facts),
         "## Licence\n\n" + articles.licence_text(collection),
-        _citation(facts),
+        f"## How to cite\n\n```bibtex\n{citation(facts)}\n```\n",
         "## Parameters\n\n" + _parameters(collection),
     ]
     return "\n".join(part for part in parts if part)
@@ -228,10 +228,6 @@ def _consent(collection: Collection) -> str:
         f"\nWhoever worked on it agreed to these words (version {asked.version}; what stands in "
         f"braces each HIT has filled in):\n\n{words}"
     )
-
-
-def _citation(facts: Facts) -> str:
-    return f"## How to cite\n\n```bibtex\n{citation(facts)}\n```\n"
 
 
 def _said(facts: Facts) -> str:

@@ -28,6 +28,7 @@ LARGEST = "1M<n<10M"
 
 def header(facts: Facts) -> str:
     """Return the lines from one row of dashes to the other, ending in a line break."""
+    n_kept = sum(facts.kept.values())
     value = {
         "pretty_name": facts.collection.title,
         "language": [facts.collection.corpus.language],
@@ -35,9 +36,9 @@ def header(facts: Facts) -> str:
         "annotations_creators": _creators(facts),
         "language_creators": _creators(facts),
         "task_categories": ["question-answering"],
-        "size_categories": [_size(sum(facts.kept.values()))],
+        "size_categories": [next((name for limit, name in SIZES if n_kept < limit), LARGEST)],
         "source_datasets": [] if facts.is_imported() else ["original"],
-        "tags": _tags(facts),
+        "tags": ["croissant"] + ["simulated"] * bool(facts.outcomes.simulated()),
         "configs": _configs(facts),
     }
     kept = {name: each for name, each in value.items() if each}
@@ -83,11 +84,3 @@ def _creators(facts: Facts) -> list[str]:
         return ["found"]
     people = [] if facts.is_simulated() else ["crowdsourced"]
     return people + ["machine-generated"] * bool(facts.outcomes.simulated())
-
-
-def _tags(facts: Facts) -> list[str]:
-    return ["croissant"] + ["simulated"] * bool(facts.outcomes.simulated())
-
-
-def _size(number: int) -> str:
-    return next((name for limit, name in SIZES if number < limit), LARGEST)

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
-from annotation.release.records_schema import IMPORTED, QuestionRecord, SeedRecord, is_kept
+from annotation.release.records_schema import IMPORTED, SeedRecord, is_kept
 
 
 class Spool:
@@ -33,7 +33,11 @@ class Spool:
                         path = self.path.with_name(f"{self.path.stem}-{len(opened)}.jsonl")
                         self.by_split[split] = path
                         opened[split] = stack.enter_context(path.open("w", encoding="utf-8"))
-                    questions = [each for each in seed["questions"] if _is_in(each, split)]
+                    questions = [
+                        each
+                        for each in seed["questions"]
+                        if is_kept(each) and each["split"] == split
+                    ]
                     _write(opened[split], {**seed, "questions": questions})
                 advance()
         return self
@@ -68,10 +72,6 @@ def _splits_of(seed: SeedRecord) -> list[str]:
     if IMPORTED in seed["payload"]:
         found[seed["fold"]] = None
     return [split for split in found if split]
-
-
-def _is_in(question: QuestionRecord, split: str) -> bool:
-    return is_kept(question) and question["split"] == split
 
 
 def _without_contexts(seed: SeedRecord) -> SeedRecord:

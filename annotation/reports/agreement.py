@@ -40,7 +40,8 @@ class Agreement:
             (stage, name): []
             for stage, fields in self.stages.items()
             for field in fields
-            for name in _names(field)
+            for name in (field.name, field.groups)
+            if name
         }
 
     def watch(self, seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
@@ -69,10 +70,6 @@ class Agreement:
             labels = labels_of_vote(vote, self.stages[vote["stage"]])
             for facet, label in labels.items():
                 self.cast[vote["stage"], facet].append((question["id"], vote["worker"], label))
-
-
-def _names(field: FieldTable) -> list[str]:
-    return [name for name in (field.name, field.groups) if name]
 
 
 def label_stages(parameters: Parameters) -> dict[str, list[FieldTable]]:

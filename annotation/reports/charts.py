@@ -99,7 +99,10 @@ def chart_of(table: Table) -> Chart | None:
         short = label if len(label) <= LABEL_CHARACTERS else f"{label[: LABEL_CHARACTERS - 1]}…"
         rows.append(Row(short, label, top + height / 2, bars))
         top += height + GAP
-    names = [(at % COLOURS, _name(table.columns[column])) for at, column in enumerate(columns)]
+    names = [
+        (at % COLOURS, table.columns[column].removesuffix("share").strip() or "share")
+        for at, column in enumerate(columns)
+    ]
     drawn = any(bar.low is not None for row in rows for bar in row.bars)
     note = f"Lines: {100 * LEVEL:.0f} % intervals (Wilson)." if drawn else ""
     return Chart(table.title, table.simulated, note, names, rows, top + FOOT)
@@ -187,10 +190,6 @@ def _label(table: Table, cells: Sequence[object]) -> str:
             break
         words.append(cell)
     return " · ".join(text(word) for word in words)  # type: ignore[arg-type]
-
-
-def _name(column: str) -> str:
-    return column.removesuffix("share").strip() or "share"
 
 
 def _bars(cells: Sequence[object], columns: Sequence[int], top: int) -> Iterator[Bar]:

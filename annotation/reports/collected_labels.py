@@ -64,7 +64,11 @@ class CollectedLabels:
             items = self.questions(stage)
             if not items:
                 title = f"Labels of the stage {stage}"
-                found.append(Table(f"labels_{stage}", title, [], [], _what_to_do(stage)))
+                note = (
+                    f"Nothing is labelled yet: publish the stage {stage}, or wait for its first "
+                    "labels."
+                )
+                found.append(Table(f"labels_{stage}", title, [], [], note))
                 continue
             n_open = sum(len(facets) - len(one.labels) for one in items)
             note = f"{len(items):,} questions are labelled."
@@ -120,7 +124,3 @@ def _most_given(votes: Sequence[VoteRecord], facets: Sequence[FieldTable]) -> di
         if first and (len(first) == 1 or first[0][1] > first[1][1]):
             found[facet.name] = first[0][0]
     return found
-
-
-def _what_to_do(stage: str) -> str:
-    return f"Nothing is labelled yet: publish the stage {stage}, or wait for its first labels."

@@ -15,7 +15,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol, wrong_values
 from collector.protocols.parameters import Parameters, Table, with_overrides
 from collector.protocols.part_contract import PARAMETERS
-from common.actions import ActionError
+from common.actions import ActionError, said
 
 # What a collection is: its stages' rows and texts were made from these, once.
 STRUCTURE = Parameters.FIXED | {"requires"}
@@ -102,9 +102,7 @@ def revise(
     as `planned` does, without a reason, or when somebody else has changed something since; then
     nothing is changed.
     """
-    why = why.strip()
-    if not why:
-        raise ActionError("Say why: whoever reads the history wants to know.")
+    why = said(why, "Say why: whoever reads the history wants to know.")
     with transaction.atomic():
         row = Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
         if seen is not None and seen != newest(row):

@@ -172,7 +172,10 @@ def question(request: HttpRequest, context: CollectionContext, key: str) -> Http
             (each, answer_text(each), letters.get(each.corrects_id), is_counted(each, out))
             for each in decisions_on(row, context.parameters)
         ],
-        typed=request.session.pop(f"override {row.key}", {"base": _released(votes)}),
+        typed=request.session.pop(
+            f"override {row.key}",
+            {"base": next((vote.letter for vote in votes if vote.released), "")},
+        ),
         seen=_seen(row),
     )
 
@@ -252,11 +255,6 @@ def _next_address(context: CollectionContext, request: HttpRequest, row: Questio
     if following:
         return _address(context, request, following)
     return f"{context.url('questions')}?{wanted.address()}"
-
-
-def _released(votes: list[Vote]) -> str:
-    """Return the letter of the vote that is released, empty where none is."""
-    return next((vote.letter for vote in votes if vote.released), "")
 
 
 def _address(context: CollectionContext, request: HttpRequest, key: str) -> str:
