@@ -78,6 +78,7 @@ def test_the_tabs_of_the_questions_count_what_they_list(rita: Client, pilot: Col
         "To adjudicate": 2,
         "Not answered yet": 1,
         "Overridden by a reviewer": 1,
+        "To decide again": 0,
     }
     for name, number in (("disagreement", 3), ("adjudication", 2), ("none", 1), ("kept", 2)):
         listed = rita.get(f"/collections/pilot/questions/?outcome={name}").content.decode()

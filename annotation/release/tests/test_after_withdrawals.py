@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.core.management import call_command
 
-from annotation.dashboard.tests.making import make_browser, plain
+from annotation.dashboard.tests.making import make_browser, plain, send
 from annotation.decisions.exclusions import exclude_worker, include_again
 from annotation.decisions.overrides import correct, fallen, follow_votes, override_verdict
 from annotation.decisions.verdicts import decide_collection
@@ -179,7 +179,7 @@ def test_a_reviewer_sees_which_decisions_are_to_be_made_again(
     address = f"{pages}questions/{school().key}/"
     page = rita.get(address).content.decode()
     assert "with an answer that is withdrawn or excluded now" in page
-    rita.post(f"{address}override/", {"decision": "votes", "note": "They are right."})
+    send(rita, address, f"{address}override/", {"decision": "votes", "note": "They are right."})
     assert not fallen().exists()
     assert "is withdrawn or excluded now" not in rita.get(address).content.decode()
 

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils.html import escape
 
-from annotation.dashboard.tests.making import make_browser
+from annotation.dashboard.tests.making import make_browser, send
 from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.label_decisions import decide_labels
 from annotation.models import Exclusion, Verdict
@@ -107,7 +107,7 @@ def test_one_key_decides_between_two_labellers_and_the_verdict_stays(
     assert 'data-key="c"' in page
     assert 'data-key="0"' not in page
     address = f"{PAGE}{first.key}/override/?outcome=labels"
-    rita.post(address, {"by_key": "1", "labels": "B", "note": ""})
+    send(rita, f"{PAGE}{first.key}/?outcome=labels", address, {"by_key": "1", "labels": "B"})
     left = rita.get(f"{PAGE}?outcome=labels").content.decode()
     assert f"Labels to decide <span>{len(differing) - 1}</span>" in left
     assert list(Verdict.objects.order_by("pk").values()) == verdicts
@@ -148,7 +148,8 @@ def test_a_letter_that_is_no_label_decides_nothing(labelled: Collection, rita: C
     question = by_two(labelled)[0]
     for letter in ("A", "Z"):
         address = f"{PAGE}{question.key}/override/?outcome=labels"
-        reply = rita.post(address, {"by_key": "1", "labels": letter, "note": ""}, follow=True)
+        page = f"{PAGE}{question.key}/?outcome=labels"
+        reply = send(rita, page, address, {"by_key": "1", "labels": letter}, follow=True)
         assert "Choose one of this question" in reply.content.decode()
     assert not Answer.objects.exclude(corrected_by="").exists()
 
