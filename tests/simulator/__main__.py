@@ -7,9 +7,7 @@
 
 import argparse
 import os
-import shutil
 import sys
-import tempfile
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -42,13 +40,8 @@ def main() -> int:
     parser.add_argument("--show", action="store_true", help="print every act")
     parser.add_argument("--patience", type=float, default=120, help="seconds to shorten for")
     given = parser.parse_args()
-    # In memory, where the machine has such a folder.
-    shared = "/dev/shm" if os.path.isdir("/dev/shm") else None
-    home = Path(tempfile.mkdtemp(prefix="simulator-", dir=shared))
-    try:
+    with setting.folder() as home:
         return Simulator(given, home).run()
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
 
 
 class Simulator:

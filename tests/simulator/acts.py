@@ -159,10 +159,18 @@ class Acts:
             return "no page to write on"
         self._page_trouble()
         data, share = self._part(tab.data)
-        body = {"version": tab.version, "draft": {"data": data, "ui": {}}}
+        tab.turn += 1
+        by = {"tab": f"{self.life.tabs.index(tab)}", "turn": tab.turn}
+        body = {"version": tab.version, "draft": {"data": data, "ui": {}, "saved_by": by}}
         reply = tab.person.post(tab.state, "draft", body)
+        alone = not any(one.lease == tab.lease for one in self.life.tabs if one is not tab)
+        if reply.status_code == 409 and alone:
+            self.life.said.faults.append("drafts: the only tab is told of another")
         if reply.status_code == 200:
-            tab.version = reply.json()["version"]
+            if self.rng.random() < 0.85:
+                tab.version = reply.json()["version"]
+            else:
+                self.life.seen["the reply to a save was lost"] += 1
             in_time = tab.until and TIME.now() < tab.until
             if in_time and (share < 1 or not reply.json()["problems"]):
                 self.life.said.saved[tab.lease] = int(share * tab.cents)

@@ -31,7 +31,7 @@ class Tab:
         self.visitor, self.person, self.state, self.frame = visitor, person, state, frame
         self.lease, self.until = lease.pk, lease.session.signed_until
         self.cents = lease.session.posting.reward_cents
-        self.version, self.data = 0, None
+        self.version, self.turn, self.data = 0, 0, None
         self.is_done = self.was_given_back = False
         self.is_dialog = state.get("kind") == "dialog"
 
@@ -48,7 +48,9 @@ class Promises:
 class Life:
     """A collection on its marketplace, with everybody who comes; see acts.py and truths.py."""
 
-    def __init__(self, protocol: str, seed: int, home: Path) -> None:
+    def __init__(
+        self, protocol: str, seed: int, home: Path, also: dict[str, Any] | None = None
+    ) -> None:
         from marketplace.models import Requester
         from marketplace.tests.visitor import Visitor
 
@@ -64,7 +66,7 @@ class Life:
         self.web, self.trouble, self.n_asked = WEBS[0], Trouble(), 0
         self.act, self.meanwhile, self.is_paused = "begin", lambda: None, False
         through(self.serve)
-        self.collection = worlds.create(protocol, seed)
+        self.collection = worlds.create(protocol, seed, also)
         self.requester = Requester.objects.get(name="Rita")
         self.workers = [Visitor(name) for name in worlds.WORKERS]
         self.tabs: list[Tab] = []

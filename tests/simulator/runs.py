@@ -10,11 +10,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.simulator import worlds
 from tests.simulator.databases import Databases
 from tests.simulator.machine import REAL_SECONDS, TIME, reseed
 from tests.simulator.processes import Died
+
+if TYPE_CHECKING:
+    from tests.simulator.acts import Acts
+    from tests.simulator.life import Life
+    from tests.simulator.truths import Truths
 
 IDLE = re.compile("no |none|nobody|nothing|not |.*: not accepted")
 
@@ -47,7 +53,14 @@ def kind_of_finding(line: str) -> str:
     return re.sub(r"[0-9a-f]{12,}|\d+", "#", line)
 
 
-def live(run: Run, databases: Databases, home: Path, *, keep_rows: bool = False) -> Run:
+def live(
+    run: Run,
+    databases: Databases,
+    home: Path,
+    *,
+    keep_rows: bool = False,
+    living: "type[Living] | None" = None,
+) -> Run:
     """Live a run in a process of its own, and return it filled in."""
     reading, writing = os.pipe()
     pid = os.fork()
@@ -55,7 +68,7 @@ def live(run: Run, databases: Databases, home: Path, *, keep_rows: bool = False)
         status = 1
         try:
             os.close(reading)
-            _Living(run, databases, home).go(keep_rows=keep_rows)
+            (living or RandomLife)(run, databases, home).go(keep_rows=keep_rows)
             with os.fdopen(writing, "wb") as file:
                 pickle.dump(run, file)
             status = 0
@@ -73,21 +86,34 @@ def live(run: Run, databases: Databases, home: Path, *, keep_rows: bool = False)
     return pickle.loads(content)
 
 
-class _Living:
-    """A run while it goes on."""
+class Living:
+    """A run while it goes on; what happens is said by `live`."""
+
+    life: "Life"
+    acts: "Acts"
+    truths: "Truths"
 
     def __init__(self, run: Run, databases: Databases, home: Path) -> None:
         self.run, self.databases, self.home = run, databases, home
         self.name = f"run_{os.getpid()}"
 
+    def live(self) -> None:
+        """Do what the run is about."""
+        raise NotImplementedError
+
+    def begin(self, life: "Callable[[], Life]") -> None:
+        """Let a life begin."""
+        from tests.simulator.acts import Acts
+        from tests.simulator.truths import Truths
+
+        self.life = life()
+        self.acts, self.truths = Acts(self.life), Truths(self.life)
+
     def go(self, *, keep_rows: bool) -> None:
-        """Do all acts, let everything come to rest, and note what is not true."""
+        """Live in databases of its own, and note what came of it."""
         from django.conf import settings
 
-        from tests.simulator.acts import Acts
-        from tests.simulator.life import Life
         from tests.simulator.rows import digest_of, rows_by_table
-        from tests.simulator.truths import Truths
 
         self.databases.make(self.name, template="template")
         self.databases.use(self.name)
@@ -95,68 +121,22 @@ class _Living:
         settings.CACHES["default"]["LOCATION"] = str(self.home / self.name / "cache")
         TIME.begin()
         reseed(f"{self.run.seed}")
-        self.life = life = Life(self.run.protocol, self.run.seed, self.home)
-        self.acts, self.truths = Acts(life), Truths(life)
-        weights = self._weights()
-        length = random.Random(f"{self.run.seed}:beginning").choice((0, 0, 4, len(Acts.BEGINNING)))
-        self.beginning = Acts.BEGINNING[:length]
         try:
-            with self._timed("acts"):
-                for at in self.run.acts:
-                    self._do(at, weights)
-            with self._timed("quiet"):
-                self._quiet()
-            with self._timed("release"):
-                self._note("quiet", self.truths.quiet())
-                self._note("quiet", self.truths.always())
+            self.live()
             rows = rows_by_table()
             self.run.digest = digest_of(rows)
             self.run.rows = rows if keep_rows else {}
             self.run.simulated = TIME.seconds
-            self.run.reached, self.run.seen = life.reached, life.seen
-            self.run.counted = life.counted
         finally:
-            self.run.seconds["CPU"] = life.site.end()
+            if hasattr(self, "life"):
+                self.run.seen += self.life.seen
+                self.run.reached, self.run.counted = self.life.reached, self.life.counted
+                self.run.seconds["CPU"] = self.life.site.end()
             self.databases.use("none")
             self.databases.drop(self.name)
 
-    def _weights(self) -> dict[str, float]:
-        """Return how often each act comes: every seed has more of some, and none of others."""
-        swarm = random.Random(f"{self.run.seed}:swarm")
-        weights = {
-            name: weight * swarm.choice((0.0, 0.3, 1, 1, 1, 3))
-            for name, weight in type(self.acts).WEIGHTS.items()
-        }
-        # Without these nothing happens at all.
-        needed = ("work", "crowd", "take", "hand_in", "talk", "jobs", "let_in")
-        return weights | {name: max(weights[name], 3.0) for name in needed}
-
-    @contextmanager
-    def _timed(self, part: str) -> Iterator[None]:
-        began = REAL_SECONDS()
-        yield
-        self.run.seconds[part] = self.run.seconds.get(part, 0.0) + REAL_SECONDS() - began
-
-    def _do(self, at: int, weights: dict[str, float]) -> None:
-        rng = random.Random(f"{self.run.seed}:{at}")
-        self.life.meanwhile = lambda: self._meanwhile(at, weights)
-        TIME.advance(rng.uniform(0.5, 20))
-        # What cannot be done now is followed by something else.
-        for n_tried in range(4):
-            name = rng.choices(list(weights), list(weights.values()))[0]
-            if not n_tried and at <= len(self.beginning):
-                name = ["publish", *self.beginning][at]
-            with self._timed(f"act {name}"):
-                told = self._act(f"{at}" if not n_tried else f"{at}.{n_tried}", name, rng)
-            if not IDLE.match(told):
-                break
-        else:
-            self.run.idle.add(at)
-        self.run.told.append(f"{at:4} {TIME.now():%d %H:%M:%S} {name}: {told}")
-        with self._timed("truths"):
-            self._note(str(at), self.truths.always())
-
-    def _act(self, at: str, name: str, rng: random.Random) -> str:
+    def act(self, at: str, name: str, rng: random.Random) -> str:
+        """Do one act; what it draws is drawn from `rng`."""
         from tests.simulator.life import WEBS
 
         life = self.life
@@ -171,14 +151,7 @@ class _Living:
         finally:
             life.act, life.rng, life.web, life.trouble = before
 
-    def _meanwhile(self, at: int, weights: dict[str, float]) -> None:
-        """Let somebody act in the middle of another act."""
-        rng = random.Random(f"{self.run.seed}:{at}:meanwhile")
-        name = rng.choices(list(weights), list(weights.values()))[0]
-        told = self._act(f"{at}:meanwhile", name, rng)
-        self.run.told.append(f"     {TIME.now():%d %H:%M:%S}   meanwhile {name}: {told}")
-
-    def _quiet(self) -> None:
+    def quiet(self) -> None:
         """No acts; the jobs look until nothing is due, through hours and days."""
         self.life.act, self.life.rng = "quiet", random.Random(f"{self.run.seed}:quiet")
         for hours in (0, 1.5, 1.5, 6.5, 30, 200):
@@ -187,13 +160,80 @@ class _Living:
                 TIME.advance(4)
                 self.life.round("jobs 1")
 
-    def _note(self, at: str, found: Iterator[str]) -> None:
+    def note(self, at: str, found: Iterator[str]) -> None:
+        """Note what is not true, once for each kind of it."""
         known = self.run.kinds()
         for one in dict.fromkeys(found):
             if kind_of_finding(one) not in known:
                 known.add(kind_of_finding(one))
                 self.run.found.append(one)
                 self.run.told.append(f"!!! after {at}: {one}")
+
+    @contextmanager
+    def timed(self, part: str) -> Iterator[None]:
+        """Add up how long a part takes."""
+        began = REAL_SECONDS()
+        yield
+        self.run.seconds[part] = self.run.seconds.get(part, 0.0) + REAL_SECONDS() - began
+
+
+class RandomLife(Living):
+    """Random acts, then quiet, then the truths."""
+
+    def live(self) -> None:
+        """Do all acts, let everything come to rest, and note what is not true."""
+        from tests.simulator.acts import Acts
+        from tests.simulator.life import Life
+
+        self.begin(lambda: Life(self.run.protocol, self.run.seed, self.home))
+        weights = self._weights()
+        length = random.Random(f"{self.run.seed}:beginning").choice((0, 0, 4, len(Acts.BEGINNING)))
+        self.beginning = Acts.BEGINNING[:length]
+        with self.timed("acts"):
+            for at in self.run.acts:
+                self._do(at, weights)
+        with self.timed("quiet"):
+            self.quiet()
+        with self.timed("release"):
+            self.note("quiet", self.truths.quiet())
+            self.note("quiet", self.truths.always())
+
+    def _weights(self) -> dict[str, float]:
+        """Return how often each act comes: every seed has more of some, and none of others."""
+        swarm = random.Random(f"{self.run.seed}:swarm")
+        weights = {
+            name: weight * swarm.choice((0.0, 0.3, 1, 1, 1, 3))
+            for name, weight in type(self.acts).WEIGHTS.items()
+        }
+        # Without these nothing happens at all.
+        needed = ("work", "crowd", "take", "hand_in", "talk", "jobs", "let_in")
+        return weights | {name: max(weights[name], 3.0) for name in needed}
+
+    def _do(self, at: int, weights: dict[str, float]) -> None:
+        rng = random.Random(f"{self.run.seed}:{at}")
+        self.life.meanwhile = lambda: self._meanwhile(at, weights)
+        TIME.advance(rng.uniform(0.5, 20))
+        # What cannot be done now is followed by something else.
+        for n_tried in range(4):
+            name = rng.choices(list(weights), list(weights.values()))[0]
+            if not n_tried and at <= len(self.beginning):
+                name = ["publish", *self.beginning][at]
+            with self.timed(f"act {name}"):
+                told = self.act(f"{at}" if not n_tried else f"{at}.{n_tried}", name, rng)
+            if not IDLE.match(told):
+                break
+        else:
+            self.run.idle.add(at)
+        self.run.told.append(f"{at:4} {TIME.now():%d %H:%M:%S} {name}: {told}")
+        with self.timed("truths"):
+            self.note(str(at), self.truths.always())
+
+    def _meanwhile(self, at: int, weights: dict[str, float]) -> None:
+        """Let somebody act in the middle of another act."""
+        rng = random.Random(f"{self.run.seed}:{at}:meanwhile")
+        name = rng.choices(list(weights), list(weights.values()))[0]
+        told = self.act(f"{at}:meanwhile", name, rng)
+        self.run.told.append(f"     {TIME.now():%d %H:%M:%S}   meanwhile {name}: {told}")
 
 
 def shorten(run: Run, kind: str, again: Callable[[Run], Run], most_seconds: float) -> Run:

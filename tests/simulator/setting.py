@@ -2,12 +2,25 @@
 
 import importlib
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tests.simulator.databases import NAMES, Databases
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """Yield a folder for all that is kept of runs, in memory where the machine has such a one."""
+    shared = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    home = Path(tempfile.mkdtemp(prefix="simulator-", dir=shared))
+    try:
+        yield home
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
 
 
 def start(home: Path) -> Databases:

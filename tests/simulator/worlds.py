@@ -116,8 +116,12 @@ def drawn(protocol: str, rng: random.Random) -> tuple[dict[str, Any], list[str]]
     return {**changed, **own[protocol]}, folds[: 2 if protocol == "quac" else 5]
 
 
-def create(protocol: str, seed: int) -> Any:
-    """Return a draft with drawn parameters and seeds; most is free, little of the budget."""
+def create(protocol: str, seed: int, also: dict[str, Any] | None = None) -> Any:
+    """Return a draft with drawn parameters and seeds.
+
+    also: what else is changed of the protocol's parameters. Raises ProtocolError or ActionError for
+    what is refused.
+    """
     from collector.models import Corpus, Paragraph
     from collector.protocols.creation import create_collection, parameters_of
     from collector.protocols.loading import get_protocol
@@ -126,6 +130,7 @@ def create(protocol: str, seed: int) -> Any:
 
     rng = random.Random(f"{seed}:{protocol}:parameters")
     changed, folds = drawn(protocol, rng)
+    changed |= also or {}
     corpus = Corpus.objects.get(slug=CORPORA.get(protocol, "pages"))
     collection = create_collection(
         SLUG,
