@@ -303,7 +303,7 @@ class Life:
         if self.rng.random() < 0.5:
             try:
                 why = f"Well done, {uuid4().hex}."
-                bonuses.give(work, cents, why, "rita", uuid4(), timezone.now())
+                bonuses.give(work.lease, cents, why, "rita", uuid4(), timezone.now())
             except ActionError:
                 return
         else:

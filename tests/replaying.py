@@ -159,7 +159,7 @@ def reject_reward_and_leave_out() -> None:
     work = Submission.objects.filter(lease__unit__stage__collection=collection, counts=True)
     one, other, *_ = work.order_by("pk")
     Submission.objects.filter(pk=one.pk).update(state=ReceiptState.REJECTED)
-    bonuses.give(other, 75, "Clear.", "Rita", uuid4(), timezone.now())
+    bonuses.give(other.lease, 75, "Clear.", "Rita", uuid4(), timezone.now())
     exclude_worker(collection, least_missed(collection), "Copied.", "Rita", timezone.now())
 
 

@@ -111,7 +111,7 @@ def pay_bonuses_from_both_sides(slug: str) -> tuple[dict[str, int], dict[str, in
 
     before = both_ledgers(slug)
     one, other = Submission.objects.filter(lease__unit__stage__collection__slug=slug)[:2]
-    bonuses.give(one, 125, "The clearest questions.", "rita", uuid4(), timezone.now())
+    bonuses.give(one.lease, 125, "The clearest questions.", "rita", uuid4(), timezone.now())
     stay = other.session
     wire.send(stay.person, stay.session_id, amount="0.70", reason="Thank you.", token="desk")
     call_command("collect", slug)

@@ -337,7 +337,7 @@ class StageTable(Table):
     """How many decided questions are drawn to be done once more, or labelled; none for 0."""
     sample_splits: list[str] = Field(["test"], min_length=1)
     """The splits that those questions are drawn from."""
-    AT_MOST = (AtMost("expected_minutes", "allotted_minutes"),)
+    AT_MOST: ClassVar[tuple[AtMost, ...]] = (AtMost("expected_minutes", "allotted_minutes"),)
 
     @model_validator(mode="after")
     def _examinations_are_alike(self) -> Self:

@@ -192,6 +192,6 @@ def test_a_worker_with_a_link_can_choose_a_password(settings: Any) -> None:
     _, token = open_worker("Grace", "GB", clock.now())
     visitor = Visitor()
     door = visitor.get(f"/enter/{token}/").content.decode()
-    visitor._send(door, f"/enter/{token}/", {})
+    visitor.send_from(door, f"/enter/{token}/")
     visitor.post("/account/", "/account/password/", name="Grace H.", password=PASSWORD)
     assert is_in(come(name="grace h.", password=PASSWORD))

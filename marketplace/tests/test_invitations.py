@@ -51,7 +51,7 @@ def test_a_personal_link_lets_in_and_into_the_group_when_it_is_used() -> None:
     assert "Ada" in page.content.decode()
     visitor = Visitor()
     html = visitor.get(f"/enter/{letters[0].token}/").content.decode()
-    visitor._send(html, f"/enter/{letters[0].token}/", {})
+    visitor.send_from(html, f"/enter/{letters[0].token}/")
     assert [grant.worker for grant in group.qualification_type.grants.all()] == [people[0]]
     assert Invitation.objects.get(worker=people[0]).used_at is not None
     assert Invitation.objects.get(worker=people[1]).used_at is None
@@ -75,7 +75,7 @@ def test_a_revoked_link_lets_nobody_in_and_signs_out() -> None:
     [letter] = invite([ada], InvitationDelivery.LINKS, "Grace", clock.now())
     visitor = Visitor()
     html = visitor.get(f"/enter/{letter.token}/").content.decode()
-    visitor._send(html, f"/enter/{letter.token}/", {})
+    visitor.send_from(html, f"/enter/{letter.token}/")
     revoke(letter.invitation, clock.now())
     assert not WorkerSession.objects.exists()
     assert Visitor().get(f"/enter/{letter.token}/").status_code == 404

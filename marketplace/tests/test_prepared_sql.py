@@ -9,7 +9,6 @@ from django.db import DatabaseError, transaction
 from common.prepared_sql import PreparedQuery, execute, fields_of
 from marketplace import clock
 from marketplace.models import HIT, Assignment
-from marketplace.operations.ownership import ONE_HIT
 from marketplace.tests.visitor import Visitor
 
 COLUMNS = [*fields_of(HIT), "hit_type__requirements"]
@@ -36,18 +35,6 @@ def test_rows_are_those_of_the_queryset(rita: Any, make_hit: Any) -> None:
 def test_errors_are_djangos() -> None:
     with pytest.raises(DatabaseError), transaction.atomic(using="marketplace"):
         execute("SELECT nothing FROM nowhere WHERE id = %s", [1], "marketplace")
-
-
-def test_a_hit_is_whole(rita: Any, ada: Visitor, make_hit: Any) -> None:
-    hit_id = make_hit(rita, MaxAssignments=2)["HITId"]
-    hit = HIT.objects.get(hit_id=hit_id)
-    row = ONE_HIT.first(hit_id=hit_id, requester=hit.requester_id)
-    assert row is not None
-    names = fields_of(HIT)
-    again = HIT.from_db("marketplace", names, row[: len(names)])
-    assert {name: getattr(again, name) for name in names} == {
-        name: getattr(hit, name) for name in names
-    }
 
 
 def test_pages_of_work_stay_right_while_more_comes(rita: Any, make_hit: Any, later: Any) -> None:

@@ -68,7 +68,7 @@ def test_a_personal_link_signs_in_when_its_button_is_pressed(settings: Any) -> N
     page = visitor.get(f"/enter/{token}/")
     assert "Welcome, Grace" in page.content.decode()
     assert not WorkerSession.objects.exists()
-    visitor._send(page.content.decode(), f"/enter/{token}/", {})
+    visitor.send_from(page.content.decode(), f"/enter/{token}/")
     assert "Grace" in visitor.get("/hits/").content.decode()
     assert visitor.get("/enter/wrong/").status_code == 404
 

@@ -66,9 +66,10 @@ def test_a_test_s_problems_and_the_reasons_are_german(
 ) -> None:
     path = made(rita)
     german.post(path, path, begin="1")
-    assert "Depth: Beantworten Sie diese Frage." in german.post(path, path).content.decode()
+    page = german.post(path, path).content.decode()
+    assert "Depth: Beantworten Sie diese Frage." in page
     later(hours=1)
-    german.send(path, depth="sea", why="x")
+    german.send_from(page, path, depth="sea", why="x")
     assert QualificationRequest.objects.get().reason == "The time of the test was up."
     type_id = path.split("/")[2]
     rita.associate_qualification_with_worker(
