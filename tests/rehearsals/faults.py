@@ -123,7 +123,7 @@ FAULTS = (
     Fault(
         "a question is kept without enough equal answers",
         "annotation/protocols/iirc/validation.py",
-        "if len(agreeing) < min(parameters.agreement.min_agreeing, redundancy):",
+        "if len(agreeing) < min(parameters.agreement.min_agreeing, len(cast)):",
         "if not agreeing:",
         "annotation/protocols/iirc/tests/test_validation.py",
     ),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.dashboard.tests.making import make_browser, make_confirmed
+from annotation.dashboard.tests.making import make_browser, make_confirmed, send
 from collector.accounts import OWNER
 from collector.models import User
 from tasks.models import Rejection
@@ -25,7 +25,7 @@ def test_two_accounts_on_one_machine_reject_what_one_has_proposed(settings: Any)
     browser = make_browser()
     work = make_confirmed(make_collection(slug="pilot", pay__approve_after_hours=48.0))
     page = f"/collections/pilot/money/work/{work.session.pk}/"
-    browser.post(f"{page}decide/", {"decision": "propose", "words": "Copied."})
+    send(browser, page, f"{page}decide/", {"decision": "propose", "words": "Copied."})
     assert 'can confirm it now, signed in with <a href="/accounts/">' in str(
         browser.get(page).content.decode()
     )
@@ -33,7 +33,7 @@ def test_two_accounts_on_one_machine_reject_what_one_has_proposed(settings: Any)
     assert 'href="/sign-in/"' in browser.post("/sign-out/", follow=True).content.decode()
     browser.post("/sign-in/", {"username": "grace", "password": PASSWORD})
     assert ">grace</a>" in browser.get("/collections/").content.decode()
-    browser.post(f"{page}decide/", {"decision": "confirm", "words": "It is."})
+    send(browser, page, f"{page}decide/", {"decision": "confirm", "words": "It is."})
     row = Rejection.objects.get()
     assert (row.proposed_by, row.confirmed_by, row.state) == (OWNER, "grace", "agreed")
 

@@ -75,7 +75,7 @@ def test_the_number_of_queries_does_not_follow_the_collections(
     corpus = make_corpus()
     for number in range(5):
         make_collection(corpus, slug=f"pilot-{number}")
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(19):
         rita.get("/")
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(18):
         rita.get("/collections/")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from annotation.dashboard.tests.making import send
 from annotation.protocols.bookqa.tests.making import rows
 from annotation.protocols.bookqa.tests.test_label_release import rita
 from annotation.protocols.bookqa.tests.test_labelling import LABELLERS, begin, share_half
@@ -59,7 +60,8 @@ def test_own_labels_are_chosen_decided_reported_and_released(
     address = f"/collections/stories/questions/{twice.key}/"
     page = rita.get(f"{address}?outcome=labels").content.decode()
     assert all(tone in page for tone in ("Glad", "Sad"))
-    rita.post(f"{address}override/?outcome=labels", {"by_key": "1", "labels": "C", "note": ""})
+    listed, sent = f"{address}?outcome=labels", {"by_key": "1", "labels": "C"}
+    send(rita, listed, f"{address}override/?outcome=labels", sent)
     run("make_splits", "stories")
     run("export_dataset", "stories", out=tmp_path / "out")
     given = rows(tmp_path / "out" / "label_votes.csv")

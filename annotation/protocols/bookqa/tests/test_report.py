@@ -195,7 +195,7 @@ def test_a_collection_without_the_stage_is_labelled_by_hand() -> None:
 
 
 def test_fewer_labels_than_folds_are_no_parameter() -> None:
-    with pytest.raises(ProtocolError, match="a fold would be empty"):
+    with pytest.raises(ProtocolError, match=r"folds \(10\) must not be more than min_items"):
         parameters(min_items=9)
 
 

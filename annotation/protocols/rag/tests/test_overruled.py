@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from annotation.dashboard.tests.making import send
 from annotation.models import Verdict
 from annotation.protocols.rag.tests.test_whole_way import read_all
 from collector.models import Collection, Document
@@ -28,7 +29,7 @@ def test_a_requester_corrects_answers_and_the_release_says_what_holds(
     def correct(question: Question, **typed: str) -> str:
         page = f"/collections/sought/questions/{question.key}/"
         given = {"decision": "corrected", "base": "A", "note": "Read again.", **typed}
-        return rita.post(f"{page}override/", given, follow=True).content.decode()
+        return send(rita, page, f"{page}override/", given, follow=True).content.decode()
 
     drawn = Question.objects.filter(stage__name="question")
     first, second = drawn.filter(answers__type="answer").distinct()[:2]
