@@ -10,7 +10,10 @@ const root = document.documentElement;
 
 export class Bar {
   constructor() {
-    if (window.parent === window) return;
+    if (window.parent === window) {
+      delete root.dataset.bar;
+      return;
+    }
     window.addEventListener("message", ({ source, data }) => {
       if (source !== window.parent) return;
       if (data?.marketplace === "ready") this.#say({ bar: "own" });
