@@ -23,6 +23,7 @@ machine.substitute()
 
 from tests.simulator import setting  # noqa: E402
 from tests.simulator.machine import REAL_SECONDS  # noqa: E402
+from tests.simulator.reach import unreached  # noqa: E402
 from tests.simulator.runs import Run, kind_of_finding, live, numbers, protocols, shorten  # noqa: E402
 
 
@@ -131,7 +132,9 @@ class Simulator:
         print(f"{self.n_acts / self.seconds['CPU']:.1f} acts a second of CPU time")
         print({name: round(seconds, 1) for name, seconds in self.seconds.most_common()})
         print(dict(self.states.most_common()))
-        print(f"reached: {dict(self.reached.most_common())}")
+        reached = {name for name, number in self.reached.items() if number}
+        print(f"{len(reached)} routes, operations and commands were reached, these were not:")
+        print(", ".join(unreached(reached)))
         for kind, seeds in sorted(self.seen.items(), key=lambda one: -len(one[1])):
             print(f"{len(seeds):4} {kind}: {seeds[:8]}")
 

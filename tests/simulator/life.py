@@ -122,7 +122,7 @@ class Life:
             self.seen["a page whose process died"] += 1
             return Reply(CUT, "Cut", [], Client().cookies, b"")
         if method != "GET":
-            self.reached[f"{method} {host} {route_of(path, host)}"] += reply.status < 400
+            self.reached[route_of(path, host)] += reply.status < 400
         if reply.status >= 500 and reply.status != 503:
             self.said.faults.append(f"{reply.status} at {method} {route_of(path, host) or path}")
         return reply
@@ -135,7 +135,7 @@ class Life:
     def _serve_wire(self, environ: dict[str, str], body: bytes, enforce_csrf: bool) -> Reply:
         """Have a call of the requester API served, for a process that waits for it."""
         reply: Reply = self.ask(self._idle(), "page", environ, body, enforce_csrf)
-        self.reached[f"wire {environ.get('HTTP_X_AMZ_TARGET', '').rpartition('.')[2]}"] += 1
+        self.reached[environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]] += 1
         return reply
 
     def _pause(self, name: str) -> None:

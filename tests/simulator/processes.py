@@ -363,10 +363,10 @@ def through(serve: Callable[[dict[str, str], bytes, bool], Reply]) -> None:
 
 
 def route_of(path: str, host: str) -> str:
-    """Return the pattern that an address of one of the two sites is served by; "" for none."""
+    """Return the name of the route that serves an address of one of the two sites; "" for none."""
     from django.conf import settings
 
     try:
-        return resolve(path, settings.HOST_URLCONFS[host]).route
+        return str(resolve(path, settings.HOST_URLCONFS[host]).url_name)
     except Resolver404:
         return ""

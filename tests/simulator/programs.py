@@ -70,6 +70,7 @@ def call(life: "Life") -> str:
     there = HIT.objects.filter(requester__name=account, disposed_at=None)
     if name == "ListHITs" and not reply["HITs"] and there.exists():
         life.said.faults.append("ListHITs: nothing, while there are HITs")
+    life.reached[name] += 1
     return f"{name} by {account}"
 
 
@@ -142,5 +143,5 @@ def run_command(life: "Life") -> str:
     options = COMMANDS[name]
     given = [] if options is None else [worlds.SLUG, *options]
     told = life.ask(life.web, "command", name, *given)
-    life.reached[f"command {name}"] += 1
+    life.reached[name] += 1
     return f"{name}: {str(told)[:60]!r}"
