@@ -202,7 +202,7 @@ def test_a_corrected_answer_is_entered_again(collection: Collection, tmp_path: P
     assert entered.corrects == base
 
 
-def test_a_correction_that_fell_with_its_vote_is_not_entered_again(
+def test_a_correction_that_fell_with_its_vote_falls_again_in_a_replay(
     collection: Collection, tmp_path: Path
 ) -> None:
     verdict = Question.objects.get(text="Who built the school?").verdict
