@@ -6,7 +6,7 @@
 import json
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -393,6 +393,22 @@ def test_the_clock_is_quiet_until_ten_minutes_remain(
     frame.get_by_label("Question").fill("Late")
     frame.get_by_role("button", name="Hand in").click()
     page.wait_for_url("**/submitted/")
+
+
+def test_an_hour_after_midnight_stands_alone_and_keeps_the_bar_low(
+    rita: Any, make_hit: Any, task: str, page: Any
+) -> None:
+    page.clock.set_fixed_time(datetime(2026, 11, 23, 23, 59))
+    post_hits(rita, make_hit, task, 1)
+    sign_in(page)
+    page.get_by_role("button", name="Accept").click()
+    page.wait_for_url("**/work/*/")
+    assert re.fullmatch(r"until 12:\d\d.AM", page.locator("#countdown").inner_text())
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.locator(".bar").bounding_box()["height"] <= 80
+    Assignment.objects.update(deadline=clock.now() + timedelta(days=2))
+    page.reload()
+    assert "Nov 25, 2026" in page.locator("#countdown").inner_text()
 
 
 def test_more_time_moves_the_one_deadline_wherever_it_stands(

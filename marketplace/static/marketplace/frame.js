@@ -32,10 +32,11 @@ function secondsLeft() {
 }
 
 // Until ten minutes remain the bar names the hour and does not tick: the task may have a clock.
+// An hour names one moment of the next twelve hours, after midnight too; later ones need the day.
 function hourOf(epochSeconds) {
   const time = new Date((epochSeconds - skewSeconds) * 1000);
-  const isToday = time.toDateString() === new Date().toDateString();
-  const style = isToday ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" };
+  const isSoon = time - Date.now() < 12 * 3600 * 1000;
+  const style = isSoon ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" };
   const language = document.documentElement.lang;
   const habit = navigator.languages.find((one) => one.split("-")[0] === language) ?? language;
   return new Intl.DateTimeFormat(habit, style).format(time);
