@@ -100,7 +100,7 @@ def check_people(instance: Instance, official: Path, release: Path) -> None:
     n_made_up, n_votes = 45, 164
     told = f"{n_made_up} of {41 + n_votes} answers, a part of {n_votes - n_made_up} answers"
     assert again["people"]["simulated"] == again["size"]["simulated"]
-    assert again["people"]["simulated"] == f"Without simulated work: {told}."
+    assert again["people"]["simulated"] == f"Simulated work is left out: {told}."
     assert imported["people"]["simulated"] == ""
     assert again["pay"]["rows"][-2][5:7] == [None, None]
     votes = parquet.read_table(release / "votes.parquet").to_pylist()

@@ -65,7 +65,7 @@ class Outcomes:
         told = self.simulated()
         if not told:
             return list(tables)
-        left_out, counted = f"Without simulated work: {told}.", f"With simulated work: {told}."
+        left_out, counted = f"Simulated work is left out: {told}.", f"With simulated work: {told}."
         return [
             replace(
                 table,

@@ -80,8 +80,8 @@ def test_simulated_readers_are_no_people() -> None:
     assert before["human"][:2] == [1, 100]
     assert by_name([*last.values()])["human_performance"]["human"][:2] == [1, 0]
     told = "1 of 8 answers"
-    assert last["human_performance"].simulated == f"Without simulated work: {told}."
-    assert last["size"].simulated == f"Without simulated work: {told}."
+    assert last["human_performance"].simulated == f"Simulated work is left out: {told}."
+    assert last["size"].simulated == f"Simulated work is left out: {told}."
     Question.objects.filter(pk=dev.pk).update(synthetic=True)
     last = {table.name: table for table in tables_of(collection)}
     assert not last["human_performance"].rows

@@ -106,8 +106,8 @@ def test_simulated_annotators_are_no_people() -> None:
     assert report(collection)["agreement"]["test"][1] == 1
     assert before["agreement"]["test"][1] == 2
     found = {table.name: table for table in tables_of(collection)}
-    assert found["agreement"].simulated.startswith("Without simulated work: 2 of ")
-    assert "Without simulated work" in markdown(found["size"])
+    assert found["agreement"].simulated.startswith("Simulated work is left out: 2 of ")
+    assert "Simulated work is left out" in markdown(found["size"])
     Question.objects.filter(seed__fold="test").update(synthetic=True)
     found = {table.name: table for table in tables_of(collection)}
     assert found["size"].simulated.startswith("With simulated work: 3 of ")
