@@ -17,8 +17,8 @@ from marketplace.models import HIT, AccessKey, AuditEntry, DeskSession, DeskUser
 from marketplace.people.account_opening import open_requester
 from marketplace.tests.desk import DeskVisitor, desk_client
 from tasks.tests.making import make_collection
-from tests.lifecycles import whole_world
 from tests.page_workers import run
+from tests.whole_world import whole_world
 
 pytestmark = pytest.mark.django_db(databases=["default", "marketplace"])
 

@@ -28,8 +28,8 @@ from tasks.people.audience import audience_of
 from tasks.people.hits_up import groups_needed
 from tasks.simulation.crowd import Result
 from tasks.tests.making import make_collection
-from tests.lifecycles import whole_world
 from tests.page_workers import run
+from tests.whole_world import whole_world
 
 pytestmark = pytest.mark.django_db(databases=["default", "marketplace"])
 

@@ -83,7 +83,7 @@ FAULTS = (
         "tasks/money/budget.py",
         "AND (maximum_cents IS NULL OR reserved_cents + spent_cents + %(cents)s <= maximum_cents)",
         "",
-        "tasks/tests/test_publication.py tests/test_maximum_total.py",
+        "tasks/tests/test_publication.py",
     ),
     Fault(
         "a provider's least fee is forgotten",
@@ -97,7 +97,7 @@ FAULTS = (
         "tasks/money/payments.py",
         "held = lease.reserved_cents or posting.reserved_cents",
         "held = posting.reserved_cents",
-        "tasks/tests/test_submissions.py tests/test_maximum_total.py",
+        "tasks/tests/test_submissions.py",
     ),
     Fault(
         "one person alone rejects work at once",

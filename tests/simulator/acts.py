@@ -382,23 +382,44 @@ class Acts:
             self.life.said.faults.append(found)
         return f"{mine[at].action} {changed}"
 
-    def _of(self, page: str, wanted: str) -> str:
-        """Send a form of one page."""
+    def _form_of(self, page: str, wanted: str) -> Form | None:
         browser = self.rng.choice(self.life.browsers)
         forms = [one for one in forms_of(browser, page, self.rng, NEVER)[0] if wanted in one.action]
-        if not forms:
-            return f"no form at {page}"
-        form = self.rng.choice(forms)
+        return self.rng.choice(forms) if forms else None
+
+    def _sent(self, form: Form) -> str:
         self._page_trouble()
         return f"{form.action} {form.send().status_code}"
 
+    def _of(self, page: str, wanted: str) -> str:
+        """Send a form of one page."""
+        form = self._form_of(page, wanted)
+        return self._sent(form) if form else f"no form at {page}"
+
     def publish(self) -> str:
-        """Publish what is a draft, or open and close its stages."""
+        """Publish what is a draft, or open and close its stages; it costs what the page says."""
         self.life.collection.refresh_from_db()
         if self.life.collection.state == "draft" or self.rng.random() < 0.3:
-            return self._of(f"{OWN}publish/", "publish")
-        stage = self.rng.choice(self.life.stages)
-        return self._of(f"{OWN}stages/{stage.name}/open/", "open")
+            page, wanted = f"{OWN}publish/", "publish"
+        else:
+            page, wanted = f"{OWN}stages/{self.rng.choice(self.life.stages).name}/open/", "open"
+        form = self._form_of(page, wanted)
+        if form is None:
+            return f"no form at {page}"
+        n_open = self._n_open()
+        n_said = self.life.collection.revisions.filter(key="maximum_cents").count()
+        told = self._sent(form)
+        if self._n_open() > n_open:
+            shown = int(dict(form.fields)["maximum"])
+            if self.life.said.maximum is None:
+                self.life.said.maximum = shown
+            changes = self.life.collection.revisions.filter(key="maximum_cents")[n_said:]
+            if any(each.old == shown and each.by.startswith("new seeds") for each in changes):
+                self.life.said.faults.append("cost: opened for more than its page said")
+        return told
+
+    def _n_open(self) -> int:
+        return sum(stage.state == "open" for stage in self.life.stages)
 
     def exclude(self) -> str:
         """Leave out everything by somebody, or take that back."""

@@ -1,6 +1,7 @@
 """The books of both halves, each sum by one statement; they balance to the cent at any moment."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from django.db import connections
 
@@ -46,6 +47,25 @@ def imbalances() -> Iterator[str]:
         for name, free, said, held, credit, earned in cursor.fetchall():
             if said != held or credit != free + held + earned:
                 yield f"books: {name}'s account, {credit} cents: {free}, {said}, {held}, {earned}"
+
+
+GIVEN = """
+SELECT COALESCE(SUM(amount_cents + fee_cents), 0) FROM tasks_payment
+WHERE collection_id = %s AND by <> '' AND state <> 'withheld'
+"""
+
+
+def maximum_said(collection: Any) -> int:
+    """Return what a collection costs at most, in cents, by what its page said when it was opened.
+
+    Left out is what people gave beside, and what the collection's changes say that it costs more.
+    """
+    with connections["default"].cursor() as cursor:
+        cursor.execute(GIVEN, [collection.pk])
+        given = int(cursor.fetchone()[0])
+    raised = collection.revisions.filter(key="maximum_cents")
+    collection.refresh_from_db()
+    return (collection.maximum_cents or 0) - given - sum(each.new - each.old for each in raised)
 
 
 def version() -> tuple[int, ...]:

@@ -42,6 +42,7 @@ class Promises:
     def __init__(self) -> None:
         self.submitted: dict[int, int] = {}  # lease: cents that its page promised
         self.saved: dict[int, int] = {}  # lease: cents, where all of it was saved without problems
+        self.maximum: int | None = None  # cents that the collection costs at most
         self.faults: list[str] = []
 
 

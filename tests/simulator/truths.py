@@ -32,6 +32,7 @@ class Truths:
         if version != self._version:
             self._version = version
             yield from books.imbalances()
+            yield from self.it_costs_no_more_than_was_said()
         if self.life.is_at_rest:
             self.life.is_at_rest = False
             yield from self.nobody_is_shut_out()
@@ -44,6 +45,7 @@ class Truths:
             self.no_work_is_paid_twice,
             self.what_is_owed_is_paid,
             self.both_books_tell_the_same,
+            self.nothing_stays_bound,
             self.nobody_is_shut_out,
             self.nothing_is_bought_for_nobody,
             self.questions_go_on,
@@ -54,6 +56,12 @@ class Truths:
             yield from truth()
 
     # Money.
+    def it_costs_no_more_than_was_said(self) -> Iterator[str]:
+        """What a collection costs at most rises by nothing that no page and no change says."""
+        said = self.life.said.maximum
+        if said is not None and (now := books.maximum_said(self.life.collection)) > said:
+            yield f"cost: at most {now} cents, where its page said {said}"
+
     def _paid(self, lease: Any) -> int:
         """Return the cents that somebody has for a unit, bonuses apart."""
         from django.db.models import Q
@@ -130,6 +138,16 @@ class Truths:
         ours, theirs = books.confirmed_and_owed("Rita")
         if ours != theirs:
             yield f"books: {ours} cents are confirmed, {theirs} are on the marketplace's"
+
+    def nothing_stays_bound(self) -> Iterator[str]:
+        """A finished collection holds money for nothing but HITs that wait for their one worker."""
+        from tasks.models import Posting
+
+        row = self.life.collection
+        row.refresh_from_db()
+        waiting = Posting.objects.filter(state="live", worker__isnull=False)
+        if row.state == "finished" and row.reserved_cents and not waiting.exists():
+            yield f"bound: {row.reserved_cents} cents of a finished collection"
 
     # Places.
     def nobody_is_shut_out(self) -> Iterator[str]:

@@ -56,6 +56,8 @@ def drawn(protocol: str, rng: random.Random) -> tuple[dict[str, Any], list[str]]
     changed = {
         "pay.approve_after_hours": rng.choice((0, 24)),
         "pay.repeats_percent": rng.choice((0, 50)),
+        "pay.fee_percent": rng.choice((0, 0, 33)),
+        "pay.min_fee_cents": rng.choice((0, 0, 7)),
     }
     folds = [rng.choice(("train", "dev", "test")) for _ in range(rng.randint(1, 5))]
     many = {"question.places_at_once": rng.choice((1, 6)), "question.reward_cents": cents()}
