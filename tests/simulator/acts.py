@@ -230,7 +230,7 @@ class Acts:
         if self.rng.random() < 0.5:
             left = (self.life.lease(tab).expires_at - TIME.now()).total_seconds()
             self.life.advance(left + 5)
-            self.life.round("jobs 1")
+            self.life.round(self._process())
         reply = tab.person.post(tab.state, "problem", {"message": "It hangs."})
         return f"{tab.visitor.name} lease {tab.lease} {reply.status_code}"
 
@@ -251,7 +251,7 @@ class Acts:
         for tab in self.rng.sample(tabs, min(len(tabs), self.rng.choice((1, 2, 2, 3)))):
             page = talks.page_of(tab)
             if not page.is_open:
-                talks.open(page, self.rng.choice(WEBS))
+                talks.open(page, self.life.idle(self.rng.choice(WEBS)))
             told.append(f"{tab.visitor.name} {page.conversation.phase}")
         for _ in range(self.rng.choice((1, 4, 12))):
             talks.settle()
@@ -281,7 +281,7 @@ class Acts:
         self.life.advance(self.rng.choice((0.1, 1, 3, 30)))
         self.life.talks.settle()
         if self.rng.random() < 0.8:
-            self.life.talks.open(page, self.rng.choice(WEBS))
+            self.life.talks.open(page, self.life.idle(self.rng.choice(WEBS)))
         return page.tab.visitor.name
 
     def redis(self) -> str:

@@ -117,7 +117,8 @@ class Life:
         host = environ.get("HTTP_HOST", "localhost").partition(":")[0]
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
         try:
-            reply = self.ask(self._idle(), "page", environ, body, enforce_csrf, trouble=trouble)
+            free = self.idle(self.web)
+            reply = self.ask(free, "page", environ, body, enforce_csrf, trouble=trouble)
         except Died as died:
             self.talks.forget(str(died))
             self.seen["a page whose process died"] += 1
@@ -128,14 +129,14 @@ class Life:
             self.said.faults.append(f"{reply.status} at {method} {route_of(path, host) or path}")
         return reply
 
-    def _idle(self) -> str:
-        """Return this act's web process, or one that is not at work."""
+    def idle(self, wanted: str) -> str:
+        """Return a web process, or another one where that is at work."""
         free = [each for each in WEBS if not self.site.processes[each].is_busy]
-        return self.web if self.web in free else free[0]
+        return wanted if wanted in free else free[0]
 
     def _serve_wire(self, environ: dict[str, str], body: bytes, enforce_csrf: bool) -> Reply:
         """Have a call of the requester API served, for a process that waits for it."""
-        reply: Reply = self.ask(self._idle(), "page", environ, body, enforce_csrf)
+        reply: Reply = self.ask(self.idle(self.web), "page", environ, body, enforce_csrf)
         self.reached[environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]] += 1
         return reply
 

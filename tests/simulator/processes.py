@@ -273,23 +273,22 @@ class Process:
     def ask(self, command: str, *given: Any, seed: str, trouble: Trouble = NONE) -> Any:
         """Return what a command came to; raises Died."""
         assert not self.is_busy, f"{self.name} is at work"
+        # Where the run fails meanwhile the process stays at work: it waits for an answer.
         self.is_busy = True
         self.line.send((command, given, seed, trouble))
-        try:
-            while True:
-                if not self.line.poll(SILENCE_SECONDS):
-                    raise RuntimeError(f"{self.name} is silent in {command} {given!r:.200}")
-                what, given_back = self.line.recv()
-                if what == "done":
-                    answer, errors = given_back
-                    self.site.errors += errors
-                    return answer
-                if what == "died":
-                    self.line = self.site.born(self.name)
-                    raise Died(self.name)
-                self.line.send(self.site.answers[what](*given_back))
-        finally:
-            self.is_busy = False
+        while True:
+            if not self.line.poll(SILENCE_SECONDS):
+                raise RuntimeError(f"{self.name} is silent in {command} {given!r:.200}")
+            what, given_back = self.line.recv()
+            if what == "done":
+                self.is_busy = False
+                answer, errors = given_back
+                self.site.errors += errors
+                return answer
+            if what == "died":
+                self.line, self.is_busy = self.site.born(self.name), False
+                raise Died(self.name)
+            self.line.send(self.site.answers[what](*given_back))
 
 
 class Site:
@@ -307,12 +306,12 @@ class Site:
         self.processes = {name: Process(name, self) for name in names}
 
     def _bear(self, line: Connection) -> None:
-        """Fork a process for each name, as long as there are any; it has used no database yet."""
+        """Fork a process for each name; it has used no database yet."""
+        # One signal ends all of them.
+        os.setpgid(0, 0)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         while True:
             number, name = line.recv()
-            if not name:
-                os._exit(0)
             if not os.fork():
                 Served(name, self._pipes[number][1]).run()
 
@@ -330,10 +329,12 @@ class Site:
     def end(self) -> float:
         """End all processes; return the seconds of CPU time that they and this one took."""
         seconds = sum(os.times()[:2])
+        # One that is at work hears nothing but the answer that it waits for.
         for process in self.processes.values():
-            process.line.send(("exit", (), "", NONE))
-            seconds += sum(process.line.recv())
-        self._nursery.send((0, ""))
+            if not process.is_busy:
+                process.line.send(("exit", (), "", NONE))
+                seconds += sum(process.line.recv())
+        os.killpg(self._pid, signal.SIGKILL)
         os.waitpid(self._pid, 0)
         for pair in self._pipes:
             for each in pair:

@@ -142,6 +142,6 @@ def run_command(life: "Life") -> str:
     name = life.rng.choice(sorted(COMMANDS))
     options = COMMANDS[name]
     given = [] if options is None else [worlds.SLUG, *options]
-    told = life.ask(life.web, "command", name, *given)
+    told = life.ask(life.idle(life.web), "command", name, *given)
     life.reached[name] += 1
     return f"{name}: {str(told)[:60]!r}"
