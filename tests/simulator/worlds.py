@@ -14,7 +14,9 @@ PROTOCOLS = ("bookqa", "hotpotqa", "iirc", "quac", "rag", "squad")
 CORPORA = {"quac": "sections", "rag": "documents"}
 # How many paragraphs a seed has: two of a pair or a set, a section of two with what comes before.
 PAGES = {"hotpotqa": 2, "quac": 3, "rag": 2}
+# What protocols keep of a seed beside its paragraphs; a book has an id of its own too.
 PAIR = {"type": "bridge", "form": "any", "set": "places"}
+BOOK = {"set": "", "kind": "book", "url": "", "title": "A book", "tables": {}}
 REQUESTERS = ("rita", "ruth")
 WORKERS = ("ada", "grace", "edith", "ida", "mallory")
 HOST_NAME, HOST_PASSWORD = "hanna", "long enough to sign in"
@@ -154,7 +156,8 @@ def create(protocol: str, seed: int, also: dict[str, Any] | None = None) -> Any:
             at = len(entries)
             chosen = tuple(keys[(pages * at + page) % len(keys)] for page in range(pages))
             fold = "" if table.qualifies else folds[each]
-            payload = dict(PAIR) if table.kind == "pair" else {}
+            book = {**BOOK, "document_id": f"{at + 1}"} if protocol == "bookqa" else {}
+            payload = dict(PAIR) if table.kind == "pair" else book
             entries.append((Candidate(f"{at + 1}", "", chosen, payload), at + 1, name, fold))
     store_seeds(collection, entries)
     return collection
