@@ -323,9 +323,13 @@ class Acts:
             self.life.kept_forms.append(form)
             return f"kept {form.action}"
         self._page_trouble()
+        before = self._n_rows()
         first = form.send().status_code
         if fate > 0.25 and first != CUT:
             return f"{form.action} {first}"
+        if first == CUT and self._n_rows() == before:
+            # It died before it did anything: the next one is the first to do it.
+            form.send()
         return f"{form.action} {first} {self._again(form)}"
 
     def _is_spared(self, form: Form) -> bool:
@@ -369,8 +373,9 @@ class Acts:
             return f"not {mine[at].action}"
         mine[at].send()
         shown = forms_of(second, page, self.rng, NEVER)[0]
-        now = next((form.shown for form in shown if form.action == theirs[at].action), None)
-        if now in (None, theirs[at].shown):
+        # Several may go to one address: each report has its own answer.
+        now = [form.shown for form in shown if form.action == theirs[at].action]
+        if not now or theirs[at].shown in now:
             return f"{mine[at].action} changed nothing that it shows"
         before = rows_by_table()
         theirs[at].send()
