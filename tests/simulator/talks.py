@@ -1,7 +1,7 @@
 """The dialogs' pages of a run: which process each has its socket at, and what goes between them."""
 
 import random
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -43,6 +43,8 @@ class Talks:
         self.at: dict[int, Page] = {}
         self.channels: dict[str, set[str]] = {}
         self.letters: deque[tuple[str, str, bytes]] = deque()
+        # By process, what it is told once it is not at work any more.
+        self.untold: dict[str, deque[tuple[str, tuple[Any, ...]]]] = defaultdict(deque)
         life.site.answers |= {"publish": self._publish, "subscribe": self._subscribe}
 
     # What processes say to each other.
@@ -138,11 +140,13 @@ class Talks:
                 self._tell(process, "settle")
 
     def _tell(self, process: str, command: str, *given: Any) -> None:
-        if self.life.site.processes[process].is_busy:
-            return
+        untold = self.untold[process]
+        untold.append((command, given))
         try:
-            for number, event in self.life.ask(process, command, *given) or ():
-                self._hear(number, event)
+            while untold and not self.life.site.processes[process].is_busy:
+                next_command, now_given = untold.popleft()
+                for number, event in self.life.ask(process, next_command, *now_given) or ():
+                    self._hear(number, event)
         except Died:
             self.forget(process)
 
@@ -165,6 +169,7 @@ class Talks:
     def forget(self, process: str) -> None:
         """Close the sockets of a process that has died; its pages come back to others."""
         self.channels.pop(process, None)
+        self.untold.pop(process, None)
         for number, page in list(self.at.items()):
             if page.process == process:
                 del self.at[number]
