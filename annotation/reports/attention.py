@@ -35,7 +35,8 @@ from tasks.models import (
 )
 from tasks.people.eligibility import waiting_for_others
 
-# Work cut off by its time is paid by a job within seconds; later than this something is wrong.
+# Cut-off work that can be handed in no more is paid by a job within minutes; later than this
+# something is wrong.
 LATE = timedelta(minutes=10)
 OF_SESSION = "session__posting__stage__collection"
 
@@ -123,7 +124,7 @@ def unpaid_leases() -> QuerySet[Lease]:
         draft__isnull=False,
         submission__isnull=True,
         compensated=False,
-        closed_at__lt=timezone.now() - LATE,
+        session__signed_until__lt=timezone.now() - LATE,
     )
 
 

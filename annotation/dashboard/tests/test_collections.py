@@ -23,7 +23,7 @@ from annotation.dashboard.tests.making import (
     plain,
 )
 from collector.models import Collection
-from tasks.models import LeaseState, ProblemReport
+from tasks.models import LeaseState, ProblemReport, Session
 from tasks.tests.making import make_collection, make_corpus, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -226,8 +226,9 @@ def test_reports_and_unpaid_work_need_attention(rita: Client) -> None:
         stage_of(collection, "question"),
         state=LeaseState.EXPIRED,
         draft={},
-        closed_at=timezone.now() - timedelta(hours=1),
     )
+    over = timezone.now() - timedelta(hours=1)
+    Session.objects.filter(pk=lease.session_id).update(signed_until=over)
     ProblemReport.objects.create(lease=lease, message="No text", at=timezone.now())
     page = rita.get("/collections/pilot/").content.decode()
     assert "1 problem reported by workers" in page

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from annotation.decisions.verdicts import decide_collection
 from annotation.release.publish_release import publish_release
 from annotation.splits.assignment import make_splits
 from collector.models import Collection, Seed, StageState
-from tasks.models import Question, Worker
+from tasks.models import LeaseState, Question, Session, Worker
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -123,3 +124,20 @@ def test_work_is_not_in_while_people_work_on_a_stage_that_was_closed(
     page = read(rita, "/collections/pilot/")
     assert "All work is in" not in page
     assert "3 people are at work." in page
+
+
+def test_cut_off_work_is_no_payment_that_is_late_while_it_can_still_be_handed_in(
+    rita: Client, pilot: Collection
+) -> None:
+    now = timezone.now()
+    for minutes in (40, -20, -50):
+        lease = make_lease(
+            stage_of(pilot, "answer"),
+            state=LeaseState.EXPIRED,
+            draft={},
+            closed_at=now + timedelta(minutes=minutes) - timedelta(hours=1),
+        )
+        until = now + timedelta(minutes=minutes)
+        Session.objects.filter(pk=lease.session_id).update(signed_until=until)
+    assert "2 payments for cut-off work not made yet" in read(rita, "/collections/pilot/")
+    assert "2 payments for cut-off work due" in read(rita, "/collections/")
