@@ -15,6 +15,7 @@ from django.utils import timezone
 from annotation.models import Verdict
 from annotation.protocols.quac.tests.talking import Turn, make_dialog, seed_of
 from annotation.release.tests.reference_readers import read_release
+from annotation.replay.tests.test_acts import check_told
 from collector.models import Collection, Seed
 from tasks.crowd import marketplace
 from tasks.dialog.sections import section_of
@@ -126,6 +127,7 @@ def test_it_runs_from_a_corpus_to_a_release(talked: Collection, tmp_path: Path) 
     assert [question["question"] for question in dev["qas"]] == [
         asked for asked, *_ in turns(seed_of(talked, "dev"), 4)
     ]
+    check_told(talked, tmp_path / "told")
     read = read_release(tmp_path / "out", tmp_path / "cache")
     assert {split: len(rows) for split, rows in read.items()} == {"train": 8, "dev": 4, "test": 4}
     for turn, (row, question) in enumerate(zip(read["dev"], dev["qas"], strict=True)):

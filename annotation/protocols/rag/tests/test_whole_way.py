@@ -11,6 +11,7 @@ from django.utils.html import escape
 from annotation.models import Verdict
 from annotation.protocols.rag.tests.conftest import WRITER
 from annotation.release.tests.reference_readers import read_release
+from annotation.replay.tests.test_acts import check_told
 from collector.models import Collection, Paragraph
 from tasks.models import Answer, Lease, LeaseState, Question, Skip, Unit
 from tests.page_workers import STATE, Person, look, run
@@ -58,6 +59,7 @@ def test_it_runs_from_documents_to_a_release(
     assert all(
         text_at(place(piece)) == piece["text"] for one in released for piece in evidence(one)
     )
+    check_told(asked, tmp_path / "told")
     typed = read_release(tmp_path / "out", tmp_path / "cache")
     by_id = {row["id"]: row for rows in typed.values() for row in rows}
     for one in released:

@@ -10,6 +10,7 @@ from django.test import Client
 from annotation.models import Verdict
 from annotation.protocols.squad.tests.conftest import WRITER, publish_small
 from annotation.release.tests.reference_readers import read_release
+from annotation.replay.tests.test_acts import check_told
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
@@ -80,6 +81,7 @@ def test_it_runs_from_a_corpus_to_a_release(asked: Collection, tmp_path: Path) -
     files = release(asked, tmp_path / "out")
     released = {split: questions_of(file) for split, file in files.items()}
     assert sum(map(len, released.values())) == Verdict.objects.filter(outcome="kept").count()
+    check_told(asked, tmp_path / "told")
     read = read_release(tmp_path / "out", tmp_path / "cache")
     for split, rows in read.items():
         for row, (question, context) in zip(rows, released[split], strict=True):
