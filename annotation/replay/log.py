@@ -279,6 +279,13 @@ class StateLine(Line):
     by: str
 
 
+class ClosedLine(Line):
+    """The stage was closed at last: what waited for more votes in it waits no more."""
+
+    name = "closed"
+    stage: str
+
+
 class HopsLine(Line):
     """What all questions of a worker count as, by a requester's last decision."""
 
@@ -311,10 +318,10 @@ KINDS: dict[str, type[Line]] = {
         *(CollectionLine, TextLine, RevisionLine, StatementLine, SeedLine, UnitLine),
         *(AssignmentLine, TicketLine, DialogLine, MoveLine, MadeUpLine),
         *(DecisionLine, OverrideLine, LabelsLine, ExclusionLine, InclusionLine, StateLine),
-        *(AgreeingLine, HopsLine, JudgedLine, FilesLine),
+        *(ClosedLine, AgreeingLine, HopsLine, JudgedLine, FilesLine),
     )
 }
-Act = OverrideLine | LabelsLine | ExclusionLine | InclusionLine | StateLine
+Act = OverrideLine | LabelsLine | ExclusionLine | InclusionLine | StateLine | ClosedLine
 
 
 @dataclass

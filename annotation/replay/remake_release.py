@@ -21,6 +21,7 @@ from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.release_folder import SUMS, digests
 from annotation.replay.log import (
     AssignmentLine,
+    ClosedLine,
     ExclusionLine,
     InclusionLine,
     LabelsLine,
@@ -37,7 +38,7 @@ from annotation.splits.difficulty.status import table_of
 from collector.models import Collection, CollectionState, Corpus
 from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
-from tasks.lifecycle.publication import finish, pause, reopen
+from tasks.lifecycle.publication import close_stage, finish, pause, reopen
 from tasks.models import (
     Answer,
     Payment,
@@ -133,6 +134,9 @@ def decide_again(collection: Collection, log: Log, now: datetime) -> None:
         elif isinstance(line, InclusionLine):
             out = collection.exclusions.get(worker=line.worker, back_at=None)
             include_again(out, line.why, line.by, now)
+        elif isinstance(line, ClosedLine):
+            close_stage(collection.stages.get(name=line.stage))
+            decide_collection(collection, now)
         else:
             change = finish if line.state == CollectionState.FINISHED else reopen
             change(collection, line.why, line.by, now)

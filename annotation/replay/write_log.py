@@ -20,6 +20,7 @@ from annotation.replay.log import (
     Act,
     AgreeingLine,
     AssignmentLine,
+    ClosedLine,
     CollectionLine,
     Correction,
     DecisionLine,
@@ -45,7 +46,7 @@ from annotation.replay.log import (
 )
 from annotation.splits.difficulty.single_hop_review import decisions
 from annotation.splits.difficulty.status import last_run
-from collector.models import Collection
+from collector.models import Collection, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import revisions_of
 from tasks.dialog.rules import Ending, Reply, Role
@@ -143,6 +144,8 @@ def _lines(collection: Collection, dates: Dates) -> Iterator[Line]:
     # What was done at one moment stands as it is listed there.
     for _, line in sorted(_acts(collection), key=lambda act: act[0]):
         yield line
+    for stage in collection.stages.filter(state=StageState.CLOSED):
+        yield ClosedLine(stage=stage.name)
     yield from _agreeing(collection)
     yield from _difficulty(collection)
 

@@ -19,15 +19,16 @@ from annotation.protocols.hotpotqa.tests.pairs import pairs
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.facts import dates_of
 from annotation.release.publish_release import publish_release
-from annotation.replay.log import KINDS, FilesLine
+from annotation.replay.log import KINDS, FilesLine, Log
 from annotation.replay.read_log import read_log
 from annotation.replay.remake_release import decide_again
 from annotation.replay.write_log import log_lines
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW
-from collector.models import Collection, CollectionState
-from tasks.lifecycle.publication import finish, reopen
-from tasks.models import Answer, Lease, UnitItem, Worker, WorkerBlock
+from collector.models import Collection, CollectionState, StageState
+from tasks.lifecycle.publication import close_stage, finish, reopen
+from tasks.models import Answer, Lease, Unit, UnitItem, Worker, WorkerBlock
+from tasks.tests.making import stage_of
 
 pytestmark = pytest.mark.django_db
 ALONE, TWO = (
@@ -149,11 +150,36 @@ def test_hands_decide_again_in_the_order_of_time(
         steps[name](NOW + timedelta(hours=hour))
     decide_collection(collection, NOW)
     before = believed(collection)
-    path = tmp_path / "log.jsonl"
+    log = written(collection, tmp_path)
+    assert len(log.acts) == len(names)
+    forget(collection)
+    decide_again(collection, log, NOW)
+    assert believed(collection) == before
+
+
+def written(collection: Collection, folder: Path) -> Log:
+    """Return the collection's log as it is read from a file."""
+    path = folder / "log.jsonl"
     lines = [*log_lines(collection, dates_of(collection, NOW)), FilesLine(files={}).as_line()]
     path.write_bytes(b"".join(lines))
-    log = read_log(path)
-    assert len(log.acts) == len(names)
+    return read_log(path)
+
+
+def test_what_a_closed_stage_leaves_missing_is_waited_for_no_more_in_a_replay(
+    collection: Collection, tmp_path: Path
+) -> None:
+    collection.parameters["answer"]["redundancy"] |= {"percent": 50, "people": 3}
+    collection.save()
+    collection.stages.update(state=StageState.OPEN)
+    Unit.objects.filter(items__question__text=ALONE).update(redundancy=3, submitted=1)
+    forget(collection)
+    assert Verdict.objects.get(question__text=ALONE).outcome == "waiting"
+    close_stage(stage_of(collection, "answer"))
+    decide_collection(collection, NOW)
+    before = believed(collection)
+    assert Verdict.objects.get(question__text=ALONE).outcome == "kept"
+    log = written(collection, tmp_path)
+    collection.stages.update(state=StageState.OPEN)
     forget(collection)
     decide_again(collection, log, NOW)
     assert believed(collection) == before
@@ -188,6 +214,7 @@ TOLD = {
     "Seed": "seed",
     "Session": "assignment",
     "Skip": "assignment",
+    "Stage": "closed",
     "Statement": "statement",
     "Submission": "assignment",
     "Unit": "unit",
@@ -197,7 +224,7 @@ TOLD = {
 }
 MADE_AGAIN = {
     **dict.fromkeys(["Article", "Book", "Corpus", "Document", "Paragraph", "Section"], "corpus"),
-    **dict.fromkeys(["Qualification", "SeedParagraph", "Stage"], "what the protocol says"),
+    **dict.fromkeys(["Qualification", "SeedParagraph"], "what the protocol says"),
     **dict.fromkeys(["Context", "SplitAssignment"], "splits and contexts are drawn by the seed"),
     **dict.fromkeys(["OfficialArticle", "OfficialFile"], "nobody works on published files"),
     "Release": "the first one's date is in the line of the collection",
