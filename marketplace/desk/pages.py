@@ -13,7 +13,7 @@ from common.spreadsheet import MOST_BYTES, UploadError, csv_text, text_of
 from marketplace.configuration import currency_symbol
 from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.contests import unanswered_contests
-from marketplace.models import PaymentReport
+from marketplace.models import DeskSession, PaymentReport
 from marketplace.operations.qualification_requests import open_requests
 
 PAGE_SIZE = 50
@@ -41,9 +41,10 @@ def _take_notice(request: DeskRequest) -> str:
 
 
 def leave_notice(request: DeskRequest, sentence: str) -> None:
-    """Keep one sentence for the visitor's next page."""
-    request.desk.session.notice = sentence[:500]
-    request.desk.session.save(update_fields=["notice"])
+    """Keep one sentence for the visitor's next page, unless the session has been ended since."""
+    session = request.desk.session
+    session.notice = sentence[:500]
+    DeskSession.objects.filter(pk=session.pk).update(notice=session.notice)
 
 
 def page_of(request: DeskRequest, rows: QuerySet[Any]) -> Page[Any]:

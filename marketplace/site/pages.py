@@ -150,6 +150,7 @@ def take_notice(request: SignedInRequest) -> str:
 
 
 def leave_notice(request: SignedInRequest, sentence: str) -> None:
-    """Keep one sentence for the worker's next page."""
-    request.worker_session.notice = sentence[:300]
-    request.worker_session.save(update_fields=["notice"])
+    """Keep one sentence for the worker's next page, unless the session has been ended since."""
+    session = request.worker_session
+    session.notice = sentence[:300]
+    WorkerSession.objects.filter(pk=session.pk).update(notice=session.notice)

@@ -10,12 +10,19 @@ from django.db import connections
 from marketplace import clock
 from marketplace.hits.contests import raise_contest
 from marketplace.hits.lifecycle import settle_due
-from marketplace.models import Assignment, BonusPayment, QualificationType, WorkerProfile
+from marketplace.models import (
+    Assignment,
+    BonusPayment,
+    QualificationGrant,
+    QualificationType,
+    WorkerProfile,
+)
 from marketplace.money import funds
 from marketplace.people.account_merge import merge
 from marketplace.router import DATABASE
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.refusals import refused
+from marketplace.tests.test_taking_tests import KEY, made
 from marketplace.tests.visitor import Visitor
 
 
@@ -146,3 +153,15 @@ def test_what_is_imported_while_the_host_writes_a_note_stays(ada: Visitor, setti
         host.send(page, path, name="Ada", notes="Met at the fair.")
     profile.refresh_from_db()
     assert (profile.notes, profile.n_approved_before) == ("Met at the fair.", 700)
+
+
+def test_a_test_handed_in_while_two_accounts_become_one_counts_for_the_open_one(
+    rita: Any, ada: Visitor, grace: Visitor
+) -> None:
+    path, kept = made(rita, AnswerKey=KEY), grace.worker
+    ada.post(path, path, begin="1")
+    page = ada.get(path).content.decode()
+    read = 'FROM "marketplace_qualificationrequest"'
+    with meanwhile(join_accounts(ada, grace), after=read, times=2):
+        ada.send_from(page, path, depth="sea", why="It is the sea.")
+    assert QualificationGrant.objects.get().worker == kept

@@ -69,8 +69,8 @@ def hand_in(request: QualificationRequest, sent: Mapping[str, list[str]], now: d
     when they took it away from this worker, they decide and the answer key does not.
     Raises NotTakenError when the time was up or it was handed in before.
     """
-    row, worker = request.qualification_type, request.worker
-    _end_overdue(row, worker, now)
+    row = request.qualification_type
+    _end_overdue(row, request.worker, now)
     given, problems = answers_of(form_of(request), sent)
     with transaction.atomic(using=DATABASE):
         request = QualificationRequest.objects.select_for_update(of=("self",)).get(pk=request.pk)
@@ -78,6 +78,8 @@ def hand_in(request: QualificationRequest, sent: Mapping[str, list[str]], now: d
             raise NotTakenError(
                 _("This test is over: its time was up, or it was handed in before.")
             )
+        # The account may have been merged since the page read it.
+        worker = request.worker
         if problems:
             return Outcome(problems=tuple(problems))
         request.answer, request.submitted_at = form_answers_xml(given), now
