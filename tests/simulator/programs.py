@@ -116,7 +116,10 @@ def _given(life: "Life", name: str, account: str) -> dict[str, Any] | None:
     if name in ("AssociateQualificationWithWorker", "DisassociateQualificationFromWorker"):
         if "Qualification" not in one:
             return None
-        return {"QualificationTypeId": one["Qualification"].type_id, "WorkerId": worker}
+        return {
+            "QualificationTypeId": one["Qualification"].qualification_type_id,
+            "WorkerId": worker,
+        }
     if name in ("CreateWorkerBlock", "DeleteWorkerBlock"):
         return {"WorkerId": worker, **({"Reason": "Spam."} if name[0] == "C" else {})}
     if name == "NotifyWorkers":
@@ -134,7 +137,10 @@ def _given(life: "Life", name: str, account: str) -> dict[str, Any] | None:
 
 
 def _required(one: dict[str, Any]) -> dict[str, str]:
-    return {"QualificationTypeId": one["Qualification"].type_id, "Comparator": "Exists"}
+    return {
+        "QualificationTypeId": one["Qualification"].qualification_type_id,
+        "Comparator": "Exists",
+    }
 
 
 def run_command(life: "Life") -> str:

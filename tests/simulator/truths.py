@@ -127,10 +127,11 @@ class Truths:
         """A payment that is due is paid, or waits for its worker, who has a HIT for it."""
         from tasks.models import Payment, Posting
 
-        for row in Payment.objects.filter(state="due").select_related("worker"):
+        for row in Payment.objects.filter(state="due").select_related("worker__identity"):
             live = Posting.objects.filter(worker=row.worker_id, state="live")
             if not live.exists():
-                who = "somebody erased" if row.worker.erased_at else "somebody"
+                is_known = hasattr(row.worker, "identity")
+                who = "somebody" if is_known else "somebody erased"
                 yield f"owed: a {row.kind} to {who} is due, and nothing will pay it"
 
     def both_books_tell_the_same(self) -> Iterator[str]:
