@@ -184,6 +184,13 @@ def test_a_worker_does_a_hit_once(rita: Any, ada: Visitor, make_hit: Any) -> Non
     assert b"already done" in ada.send(f"/hits/{hit['HITId']}/accept/").content
 
 
+def test_a_number_of_thirty_digits_is_no_hit_in_anybody_s_queue(ada: Visitor) -> None:
+    for page in ("", "return/", "submitted/", "write/"):
+        answered = ada.client.get(f"/work/{'9' * 30}/{page}")
+        assert answered.status_code == 404
+        assert "There is no such HIT in your queue." in answered.content.decode()
+
+
 def test_a_submitted_hit_cannot_be_returned(rita: Any, ada: Visitor, make_hit: Any) -> None:
     frame = ada.submit(make_hit(rita))
     assert b"cannot be returned" in ada.send(f"{frame.path}return/").content

@@ -13,7 +13,7 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.collections.publishing import LONGEST_AMOUNT, cents_of
 from common.actions import ActionError
-from tasks.models import Payment, PaymentKind, Submission
+from tasks.models import Payment, PaymentKind, Session, Submission
 from tasks.money import bonuses, external_bonuses
 
 
@@ -44,7 +44,9 @@ def give_bonus(request: HttpRequest, context: CollectionContext, key: int) -> Ht
     """Give a bonus for what was handed in with one assignment."""
     rows = Submission.objects.filter(lease__unit__stage__collection=context.collection)
     rows = rows.select_related("lease__unit__stage__collection", "lease__worker__identity")
-    submission = rows.filter(lease__session=key).order_by("counts", "pk").last()
+    # Django knows of a key of its own, not of a reference, that no column takes thirty digits.
+    session = Session.objects.filter(pk=key)
+    submission = rows.filter(lease__session__in=session).order_by("counts", "pk").last()
     if submission is None:
         raise Http404
     amount, reason = request.POST.get("amount", ""), request.POST.get("reason", "")

@@ -83,7 +83,7 @@ def test_nothing_can_be_given_for_what_is_not_ours_or_came_without_work(
     rita: Client, pilot: Collection
 ) -> None:
     other = make_confirmed(make_collection(pilot.corpus, slug="other"))
-    for key in (other.session.pk, make_empty_submission(pilot).session.pk, 0):
+    for key in (other.session.pk, make_empty_submission(pilot).session.pk, 0, "9" * 30):
         form = {"amount": "1", "reason": "Clear.", "once": str(uuid4())}
         assert rita.post(f"{MONEY}work/{key}/bonus/", form).status_code == 404
 

@@ -104,11 +104,9 @@ def own_assignment(request: SignedInRequest, key: int) -> Assignment:
 
 
 def _own_rows(request: SignedInRequest, key: int) -> list[Any]:
-    row = OWN.first(
-        "assignment.id = %(key)s AND assignment.worker_id = %(worker)s",
-        key=key,
-        worker=request.worker.pk,
-    )
+    mine = "assignment.id = %(key)s AND assignment.worker_id = %(worker)s"
+    # An address may have more digits than a column takes.
+    row = OWN.first(mine, key=key, worker=request.worker.pk) if key < 2**63 else None
     if row is None:
         raise PageError(NOT_YOURS)
     return row
