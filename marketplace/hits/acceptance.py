@@ -260,10 +260,10 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
     Raises TooLateError when the acceptance is over; the answer is then kept beside it.
     """
     refusal = None
-    # Late work takes its place again: it waits for the worker's other tabs, as accepting does.
-    is_late = assignment.deadline <= now
-    locking = [WORKER_LOCK.bound(worker=assignment.worker_id)] if is_late else []
     with transaction.atomic(using=DATABASE):
+        # Late work takes its place again: it waits for the worker's other tabs, as accepting does.
+        is_late = assignment.deadline <= now
+        locking = [WORKER_LOCK.bound(worker=assignment.worker_id)] if is_late else []
         hit = lock(now, locking, id=assignment.hit_id)
         assignment.refresh_from_db()
         if assignment.state in HANDED_IN:

@@ -9,7 +9,9 @@ from django.db import connections
 
 from marketplace import clock
 from marketplace.configuration import choose
+from marketplace.hits.acceptance import WORKER_LOCK
 from marketplace.models import Assignment, AssignmentState
+from marketplace.tests.conftest import DATABASES
 from marketplace.tests.visitor import Frame, Visitor
 
 
@@ -100,6 +102,17 @@ def test_late_work_counts_while_its_place_is_free(
     assert frame.submit(answer="late").status_code == 200
     [assignment] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
     assert assignment["AssignmentStatus"] == "Submitted"
+
+
+@pytest.mark.django_db(databases=DATABASES, transaction=True)
+def test_late_work_counts_in_a_process_where_nobody_has_accepted_anything_yet(
+    rita: Any, ada: Visitor, make_hit: Any, later: Any
+) -> None:
+    frame = ada.accept(make_hit(rita))
+    later(minutes=65)
+    # What each process makes of it at its first use.
+    del WORKER_LOCK._compiled
+    assert frame.submit(answer="late").status_code == 200
 
 
 def test_late_work_is_kept_when_its_place_is_gone(
