@@ -135,6 +135,14 @@ def test_the_host_works_at_a_requester_s_desk_and_the_log_says_so(host: DeskVisi
     assert "Open a requester" in host.html("/desk/")
 
 
+def test_a_desk_that_is_opened_twice_is_logged_once(host: DeskVisitor) -> None:
+    rita = opened(host)
+    html = host.html("/desk/requesters/")
+    for _ in range(2):
+        host.send(html, f"/desk/requesters/{rita.pk}/open/")
+    assert AuditEntry.objects.filter(what="Began to act for Rita's lab").count() == 1
+
+
 def test_what_is_not_there_is_told_in_a_sentence(host: DeskVisitor) -> None:
     opened(host)
     page = host.get("/desk/requesters/999/")
