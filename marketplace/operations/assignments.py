@@ -18,7 +18,6 @@ from marketplace.operations.ownership import (
     refuse_disposed,
     settle_own,
 )
-from marketplace.wire.compiled_shapes import Columns
 from marketplace.wire.errors import InvalidParameter, RequestError
 from marketplace.wire.pagination import FOREIGN_TOKEN, page_asked, token_after
 from marketplace.wire.registry import Call, operation
@@ -49,9 +48,9 @@ def list_assignments_for_hit(call: Call, parameters: dict[str, Any]) -> dict[str
     after = {"value": FIRST, "key": 0} if last is None else _place_of(call, *last)
     found = _settled_page(call, parameters["HITId"], states, size, **after)
     token = token_after(found[-1][0], found[-1][-1]) if found else None
-    shared = [{"HITId": parameters["HITId"]}] * len(found)
-    columns = Columns(zip(ASSIGNMENT, zip(*found, strict=True), strict=False), shared)
-    return {"NumResults": len(found), "NextToken": token, "Assignments": columns}
+    hit = {"HITId": parameters["HITId"]}
+    rows = [hit | dict(zip(ASSIGNMENT, row, strict=False)) for row in found]
+    return {"NumResults": len(found), "NextToken": token, "Assignments": rows}
 
 
 def _place_of(call: Call, assignment_id: str, key: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import BigIntegerField, Case, DateTimeField, F, Func, Value, When
+from django.db.models import Case, DateTimeField, F, FloatField, Func, Value, When
 from django.db.models.functions import NullIf
 
 from marketplace.configuration import granted_cap_seconds
@@ -21,20 +21,20 @@ from marketplace.people.qualifications.requirements import SYSTEM_NAMES, WIRE_NA
 
 
 class Epoch(Func):
-    """The epoch milliseconds of a time column; drivers read integers faster than floats."""
+    """The epoch seconds of a time column, exact to milliseconds, as the wire has them."""
 
-    output_field = BigIntegerField()
+    output_field = FloatField()
     arity = 1
-    template = "(EXTRACT(EPOCH FROM %(expressions)s) * 1000)::bigint"
+    template = "ROUND(EXTRACT(EPOCH FROM %(expressions)s), 3)::float8"
 
     def get_db_converters(self, connection: Any) -> list[Any]:
-        """Return nothing to call on each value: both databases give integers."""
+        """Return nothing to call on each value: both databases give floats."""
         return []
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
         """Return SQL for SQLite, whose times are text and Julian days exact to milliseconds."""
         # 2440587.5 is the Julian day on which 1970 began.
-        template = "CAST((JULIANDAY(%(expressions)s) - 2440587.5) * 86400000.0 + 0.5 AS INTEGER)"
+        template = "ROUND((JULIANDAY(%(expressions)s) - 2440587.5) * 86400.0, 3)"
         return self.as_sql(compiler, connection, template=template, **context)
 
 

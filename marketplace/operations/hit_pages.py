@@ -12,7 +12,6 @@ from marketplace.models import HIT
 from marketplace.models.hits import status_at
 from marketplace.operations.descriptions import hit_members, type_members
 from marketplace.operations.ownership import settle_own
-from marketplace.wire.compiled_shapes import Columns
 from marketplace.wire.pagination import page_asked, token_after
 from marketplace.wire.registry import Call, operation
 
@@ -75,10 +74,9 @@ def _page(call: Call, parameters: dict[str, Any], status: str, **wanted: str) ->
     if not found:
         settle_account(call.requester, call.now)
         found = page.rows(**which, due=FIRST)
-    types = [type_members(row[-2]) for row in found]
-    columns = Columns(zip(MEMBERS, zip(*found, strict=True), strict=False), types)
+    hits = [type_members(row[-2]) | dict(zip(MEMBERS, row, strict=False)) for row in found]
     token = token_after(found[-1][-1], found[-1][-1]) if found else None
-    return {"NumResults": len(found), "NextToken": token, "HITs": columns}
+    return {"NumResults": len(found), "NextToken": token, "HITs": hits}
 
 
 @lru_cache(maxsize=512)

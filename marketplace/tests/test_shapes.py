@@ -5,9 +5,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from botocore.validate import ParamValidator
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from marketplace.wire.errors import ServiceFault, WireError
-from marketplace.wire.shapes import dump_reply, load_request
+from marketplace.tests.boto import check_reply
+from marketplace.wire.errors import WireError
+from marketplace.wire.shapes import dump_reply, load_request, service_model
 
 pytestmark = pytest.mark.pure
 
@@ -17,6 +21,26 @@ HIT_TYPE = {
     "Title": "t",
     "Description": "d",
 }
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 200)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["A1", "3X", "1.50", "US", "In", "Active", "lower", "", "x" * 70]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)
+
+
+def value_near(shape: Any) -> st.SearchStrategy[Any]:
+    """Return values that look like the shape, with something else here and there."""
+    if shape.type_name == "structure":
+        members = {name: value_near(inner) for name, inner in shape.members.items()}
+        required = {name: members.pop(name) for name in shape.required_members}
+        return ANYTHING | st.fixed_dictionaries(required, optional=members)
+    if shape.type_name == "list":
+        return ANYTHING | st.lists(value_near(shape.member), max_size=2)
+    return ANYTHING
 
 
 def load(operation: str, **members: Any) -> dict[str, Any]:
@@ -87,13 +111,42 @@ def test_times_are_epoch_numbers_or_iso(value: Any) -> None:
 
 def test_a_reply_has_epoch_times_and_no_nulls() -> None:
     created = datetime(2026, 11, 20, 12, 0, 0, 123456, tzinfo=UTC)
-    reply = dump_reply("GetHIT", {"HIT": {"HITId": "3", "CreationTime": created, "Title": None}})
+    reply = dump_reply({"HIT": {"HITId": "3", "CreationTime": created, "Title": None}})
     assert json.loads(reply) == {"HIT": {"HITId": "3", "CreationTime": 1795176000.123}}
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ({}, "Missing required parameter in input: HITId."),
+        ({"HITId": "3", "No": 1}, "Unknown parameter 'No' in input."),
+        ({"HITId": "low"}, 'The value "low" is not valid for the parameter HITId.'),
+        ({"HITId": "\ud800"}, "The value \"'\\ud800'\" is not valid for the parameter HITId."),
+    ],
+)
+def test_a_refusal_says_where(members: dict[str, Any], words: str) -> None:
+    with pytest.raises(WireError) as error:
+        load("GetHIT", **members)
+    assert error.value.message == words
 
 
 @pytest.mark.parametrize(
     "hit", [{"HITStatus": "BOGUS"}, {"HITId": "lower"}, {"Extra": 1}, {"MaxAssignments": "3"}]
 )
-def test_a_reply_outside_the_model_is_our_fault(hit: dict[str, Any]) -> None:
-    with pytest.raises(ServiceFault):
-        dump_reply("GetHIT", {"HIT": hit})
+def test_a_reply_outside_the_model_fails_every_test_that_gets_it(hit: dict[str, Any]) -> None:
+    with pytest.raises(WireError):
+        check_reply("GetHIT", dump_reply({"HIT": hit}))
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.data())
+def test_what_botocore_refuses_is_refused_here(data: st.DataObject) -> None:
+    model = service_model()
+    name = data.draw(st.sampled_from(sorted(model.operation_names)))
+    shape = model.operation_model(name).input_shape
+    body = json.dumps(data.draw(value_near(shape))).encode()
+    try:
+        parameters = load_request(name, body)
+    except WireError:
+        return
+    assert not ParamValidator().validate(parameters, shape).has_errors()

@@ -1,39 +1,92 @@
-"""Checks requests and replies against botocore's own model of the service, both ways."""
+"""Checks requests against botocore's own model of the service; reads and writes their JSON."""
 
 import json
-from collections.abc import Sequence
-from copy import deepcopy
+import re
+import sys
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import orjson
+from botocore.utils import parse_timestamp
+from botocore.validate import ParamValidator, ValidationErrors
 
-from marketplace.wire.compiled_shapes import Check, MismatchError, Times, compiled, invalid
-from marketplace.wire.errors import ServiceFault, WireError
+from marketplace.wire.errors import WireError
 
 AMOUNTS = ("Reward", "BonusAmount")
+MAX_BITS = {"integer": 31, "long": 63}
 
 
 @lru_cache(maxsize=1)
 def service_model() -> Any:
     """Return botocore's ServiceModel of `mturk`, loaded once."""
     import botocore.session
-    from botocore.model import ServiceModel
 
-    loader = botocore.session.get_session().get_component("data_loader")
-    description = deepcopy(loader.load_service_model("mturk", "service-2"))
-    # The model has the pattern of an entity's id here; what stands there is a name of the
-    # requester's own, "Question_2" in the service's documentation.
-    described = description["shapes"]["ReviewResultDetail"]["members"]
-    described["QuestionId"]["shape"] = "String"
-    return ServiceModel(description, "mturk")
+    return botocore.session.get_session().get_service_model("mturk")
 
 
 @lru_cache(maxsize=1)
 def operation_names() -> frozenset[str]:
     """Return the names of the model's operations."""
     return frozenset(service_model().operation_names)
+
+
+class FirstError(ValidationErrors):
+    """Refuses a request at the validator's first finding, worded as the service did."""
+
+    def report(self, name: str, reason: str, **found: Any) -> None:
+        """Raise WireError `ParameterValidationError` that says where and how."""
+        where = name.lstrip(".") or "input"
+        if reason == "missing required field":
+            problem = f"Missing required parameter in {where}: {found['required_name']}."
+        elif reason == "unknown field":
+            problem = f"Unknown parameter {found['unknown_param']!r} in {where}."
+        else:
+            # A message with NUL or half of a surrogate pair could be stored nowhere.
+            value = str(found["param"])
+            shown = value if value.isprintable() else ascii(value)
+            problem = f'The value "{shown}" is not valid for the parameter {where}.'
+        raise WireError("ParameterValidationError", problem)
+
+
+class Validator(ParamValidator):
+    """botocore's validator, which leaves max, enum and pattern to the service, with these three."""
+
+    def validate(self, params: Any, shape: Any) -> None:
+        """Raise WireError for the first value that the shape does not allow."""
+        self._validate(params, shape, FirstError(), "")
+
+    def _shape_has_constraints(self, shape: Any) -> bool:
+        return True
+
+    def _validate_string(self, value: Any, shape: Any, errors: Any, name: str) -> None:
+        limits = shape.metadata
+        if not (
+            isinstance(value, str)
+            and limits.get("min", 0) <= len(value) <= limits.get("max", sys.maxsize)
+            and (not shape.enum or value in shape.enum)
+            # The model's ids are ASCII.
+            and ("pattern" not in limits or re.fullmatch(limits["pattern"], value, re.ASCII))
+            # No database takes NUL or half of a surrogate pair.
+            and "\0" not in value
+            and value.encode(errors="replace").decode() == value
+        ):
+            errors.report(name, "invalid value", param=value)
+
+    def _validate_integer(self, value: Any, shape: Any, errors: Any, name: str) -> None:
+        bound = 2 ** MAX_BITS[shape.type_name]
+        least, most = shape.metadata.get("min", 1 - bound), shape.metadata.get("max", bound - 1)
+        # True is an integer of Python's.
+        if type(value) is not int or not least <= value <= most:
+            errors.report(name, "invalid value", param=value)
+
+    _validate_long = _validate_integer
+
+    def _validate_timestamp(self, value: Any, shape: Any, errors: Any, name: str) -> None:
+        try:
+            read_time(value)
+        except (ValueError, OverflowError, OSError, TypeError, RuntimeError):
+            errors.report(name, "invalid value", param=value)
 
 
 def load_request(operation: str, body: bytes) -> dict[str, Any]:
@@ -52,65 +105,48 @@ def load_request(operation: str, body: bytes) -> dict[str, Any]:
         # The model wants a digit before the point; the service took .20, as published code sends.
         if isinstance(given.get(name), str) and given[name].startswith("."):
             given[name] = f"0{given[name]}"
-    try:
-        parameters: dict[str, Any] = _request_check(operation)(given)
-    except MismatchError as error:
-        raise WireError("ParameterValidationError", str(error)) from None
-    return parameters
-
-
-def dump_reply(operation: str, result: dict[str, Any]) -> bytes:
-    """Return the JSON of a reply; raises ServiceFault when the model does not allow it."""
-    try:
-        return orjson.dumps(_reply_check(operation)(result))
-    except (MismatchError, TypeError) as error:
-        problem = f"{operation}: our reply is outside the model: {error}"
-        raise ServiceFault(problem) from None
-
-
-@cache
-def _request_check(operation: str) -> Check:
     shape = service_model().operation_model(operation).input_shape
-    return compiled(shape, "input", Times(_read_time))
+    Validator().validate(given, shape)
+    # The model's only time that requests give.
+    if "ExpireAt" in given:
+        given["ExpireAt"] = read_time(given["ExpireAt"])
+    return given
 
 
-@cache
-def _reply_check(operation: str) -> Check:
-    shape = service_model().operation_model(operation).output_shape
-    return (
-        compiled(shape, "output", Times(_write_time, _write_times))
-        if shape is not None
-        else lambda result: {}
-    )
+def read_time(value: Any) -> datetime:
+    """Return the time that a client gave as epoch seconds or as text."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise TypeError(value)
+    time: datetime = parse_timestamp(value)
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def dump_reply(result: dict[str, Any]) -> bytes:
+    """Return the JSON of a reply, members that are None left out and times as epoch seconds."""
+    return orjson.dumps(_given(result), _epoch, orjson.OPT_PASSTHROUGH_DATETIME)
+
+
+def _given(members: dict[str, Any]) -> dict[str, Any]:
+    """Return a structure of the model without what is None in it."""
+    found = {name: value for name, value in members.items() if value is not None}
+    for name, value in found.items():
+        if isinstance(value, dict):
+            found[name] = _given(value)
+        elif isinstance(value, list):
+            found[name] = [_given(one) if isinstance(one, dict) else one for one in value]
+    return found
+
+
+def _epoch(value: Any) -> float:
+    return round(value.timestamp(), 3)
 
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")
 
 
-READER = json.JSONDecoder(parse_constant=_refuse_constant)
-
-
-def _read_time(value: Any) -> datetime:
-    from botocore.utils import parse_timestamp
-
-    try:
-        if isinstance(value, bool) or not isinstance(value, int | float | str):
-            raise ValueError(value)
-        time = parse_timestamp(value)
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError, OSError, TypeError, RuntimeError):
-        raise invalid(value, "timestamp") from None
-
-
-def _write_time(value: Any) -> float:
-    # The database has turned the times of long lists into epoch milliseconds already.
-    if type(value) is int:
-        return value / 1000
-    if not isinstance(value, datetime) or value.tzinfo is None:
-        raise invalid(value, "timestamp")
-    return round(value.timestamp(), 3)
-
-
-def _write_times(values: Sequence[Any]) -> list[float] | None:
-    return [value / 1000 for value in values] if set(map(type, values)) == {int} else None
+# JSON null means "not given" to every client there is.
+READER = json.JSONDecoder(
+    object_hook=lambda pairs: {name: one for name, one in pairs.items() if one is not None},
+    parse_constant=_refuse_constant,
+)

@@ -102,7 +102,7 @@ def carry_out(request: HttpRequest) -> bytes:
         result = operation(Call(requester, clock.now(), request, signed.attempt), parameters)
     except InsufficientFundsError as error:
         raise RequestError("InsufficientFunds", str(error)) from None
-    reply = dump_reply(name, result)
+    reply = dump_reply(result)
     if chance is not None and chance.random() < faults.lost_replies:
         raise ReplyLostError
     return reply
