@@ -183,14 +183,17 @@ def make_class_code(
     now: datetime,
     qualification_type: QualificationType | None = None,
 ) -> ClassCode:
-    """Return a code that so many people can join with for so many days."""
+    """Return a code that so many people can join with for so many days.
+
+    Raises InvitationError, also for the label of a code that is good yet: a form sent twice.
+    """
     label = " ".join(label.replace("\x00", "").split())
     if not 1 <= len(label) <= LONGEST_NAME:
         raise InvitationError(f"Write a name of 1 to {LONGEST_NAME} characters.")
-    if not 1 <= n_seats <= MOST_SEATS:
-        raise InvitationError(f"Give 1 to {MOST_SEATS} seats.")
-    if not 1 <= days <= 365:
-        raise InvitationError("The code can be good for 1 to 365 days.")
+    if not (1 <= n_seats <= MOST_SEATS and 1 <= days <= 365):
+        raise InvitationError(f"Give 1 to {MOST_SEATS} seats, for 1 to 365 days.")
+    if ClassCode.objects.filter(label=label, revoked_at=None, expires_at__gt=now).exists():
+        raise InvitationError(f"There is a code for {label} already. Give this one another name.")
     return ClassCode.objects.create(
         code=new_code(CLASS_LENGTH),
         label=label,

@@ -21,6 +21,7 @@ from marketplace.models import (
 )
 from marketplace.money.payout_lists import make_list
 from marketplace.notifications.events import post_event
+from marketplace.people.account_opening import open_worker
 from marketplace.people.groups import make_group
 from marketplace.people.invitations import invite, make_class_code
 from marketplace.tests.desk import DeskVisitor
@@ -80,9 +81,9 @@ def asked_for(requester: Requester, worker: Worker, **more: str) -> Qualificatio
 
 
 def keys_of_host(member: Worker) -> dict[str, int]:
-    """Return what the host keeps: a member of a group, a code, an invitation."""
+    """Return what the host keeps: a member of a group, a code, somebody else's invitation."""
     now, group = clock.now(), make_group("Panel", "", clock.now())
-    [letter] = invite([member], InvitationDelivery.LINKS, "Ida", now)
+    [letter] = invite([open_worker("Edith", "", now)[0]], InvitationDelivery.LINKS, "Ida", now)
     names = ("worker", "close-worker", "merge", "join-group", "resend")
     return {
         "desk-group": group.pk,

@@ -98,7 +98,7 @@ TABLE = {
     **{name: (method, TO, other, own, TO) for name, (method, other, own) in REQUESTERS.items()},
 }
 # What ends an account or a session comes after what needs it.
-LAST = ("desk-close-worker", "desk-sign-out")
+LAST = ("desk-close-worker", "desk-end-user", "desk-sign-out")
 PAGES = sorted(name for name, row in TABLE.items() if row[0] == "GET")
 
 

@@ -7,13 +7,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from django.urls import reverse
 
 from common.tests.forms import hidden_in, posting_routes
 from marketplace import clock
 from marketplace.configuration import auto_approval_cap_seconds, payment_terms
-from marketplace.models import AuditEntry, Batch, Project, Requester, Worker, WorkerProfile
+from marketplace.models import (
+    AuditEntry,
+    Batch,
+    ClassCode,
+    InvitationDelivery,
+    Project,
+    Requester,
+    Worker,
+    WorkerProfile,
+)
 from marketplace.people.account_opening import RequesterKeys, open_worker
+from marketplace.people.invitations import invite
 from marketplace.tests.desk import DeskVisitor
+from marketplace.tests.desk_rows import keys_of_desk, keys_of_host
 from marketplace.tests.test_batches import TERMS, draft, project
 from marketplace.tests.test_desk_settings import SETTINGS
 
@@ -240,3 +252,54 @@ def test_a_worker_s_account_is_closed_by_two_hosts_at_once_and_stays_closed(
     host.post(path, f"{path}close/", account="open")
     ada.refresh_from_db()
     assert ada.is_active
+
+
+@pytest.mark.parametrize(
+    ("page", "route", "said", "fields"),
+    [
+        ("/desk/requesters/{}/", "desk-end-user", "Closed the sign-in", {}),
+        ("/desk/requesters/{}/", "desk-revoke-key", "Revoked the key", {}),
+        ("/desk/requesters/{}/", "desk-act-for", "Began to act", {}),
+        ("/desk/invitations/", "desk-revoke", "Revoked the link", {}),
+        ("/desk/invitations/", "desk-revoke-code", "Revoked the class code", {}),
+        (
+            "/desk/invitations/",
+            "desk-make-code",
+            "Made a class code",
+            {"label": "Autumn class", "n_seats": "30", "days": "14"},
+        ),
+    ],
+)
+def test_a_host_s_button_pressed_twice_does_once_what_it_says(
+    page: str,
+    route: str,
+    said: str,
+    fields: dict[str, str],
+    rita_keys: RequesterKeys,
+    settings: Any,
+) -> None:
+    settings.MARKETPLACE_OPEN_DESK = False
+    host, rita = DeskVisitor("Ida"), Requester.objects.get()
+    keys = {"desk-act-for": rita.pk, **keys_of_desk(rita)}
+    keys |= keys_of_host(open_worker("Ada", "", clock.now())[0])
+    path = reverse(route, "marketplace.urls", kwargs={"key": keys[route]} if route in keys else {})
+    shown = host.html(page.format(rita.pk))
+    assert f'action="{path}"' in shown
+    for _ in range(2):
+        host.send(shown, path, **fields)
+    assert AuditEntry.objects.filter(what__startswith=said).count() == 1
+    assert ClassCode.objects.count() == 1 + (route == "desk-make-code")
+
+
+def test_a_page_out_of_date_does_not_end_the_link_that_a_colleague_has_made_since(
+    rita_keys: RequesterKeys, settings: Any
+) -> None:
+    settings.MARKETPLACE_OPEN_DESK = False
+    host, (ada, _) = DeskVisitor("Ida"), open_worker("Ada", "", clock.now())
+    [old] = invite([ada], InvitationDelivery.LINKS, "Ida", clock.now())
+    shown = host.html("/desk/invitations/")
+    invite([ada], InvitationDelivery.LINKS, "Grace", clock.now())
+    host.send(shown, f"/desk/invitations/{old.invitation.pk}/revoke/")
+    ada.refresh_from_db()
+    assert ada.link_digest
+    assert ada.invitations.filter(revoked_at=None).count() == 1

@@ -13,7 +13,7 @@ from marketplace.configuration import base_url, mail_from
 from marketplace.desk.access import host_page, record
 from marketplace.desk.pages import csv_file, leave_notice, page_of, show
 from marketplace.desk.sessions import DeskRequest
-from marketplace.models import ClassCode, Invitation, InvitationDelivery, Worker
+from marketplace.models import ClassCode, DeskUser, Invitation, InvitationDelivery, Worker
 from marketplace.people.groups import groups
 from marketplace.people.invitations import (
     InvitationError,
@@ -184,7 +184,7 @@ def resend(request: DeskRequest, key: int) -> HttpResponse:
 def revoke_invitation(request: DeskRequest, key: int) -> HttpResponse:
     """End a worker's link; they come in again by a new one only."""
     found = first_or_error(
-        Invitation.objects.select_related("worker").filter(pk=key),
+        Invitation.objects.select_related("worker").filter(pk=key, revoked_at=None),
         "There is no such invitation. Choose one from the list.",
     )
     with transaction.atomic(using=DATABASE):
@@ -203,9 +203,10 @@ def make_code(request: DeskRequest) -> HttpResponse:
         chosen = form.cleaned_data
         group = groups().filter(pk=chosen["group"] or 0).first()
         row = group.qualification_type if group else None
-        by = request.desk.user.name
         try:
             with transaction.atomic(using=DATABASE):
+                # A second click waits for the first one, and finds its code.
+                by = DeskUser.objects.select_for_update().get(pk=request.desk.user.pk).name
                 made = make_class_code(
                     chosen["label"], chosen["n_seats"], chosen["days"], by, clock.now(), row
                 )

@@ -185,8 +185,12 @@ def give_credit(request: DeskRequest, key: int) -> HttpResponse:
         if is_new:
             funds.credit(locked, cents, reason, clock.now())
             record(request, f"Granted {found.name} credit of {price_of(cents)}")
-    told = f"{found.name} has {price_of(cents)} more to post HITs with."
-    leave_notice(request, told if is_new else "This credit was granted before, and counts once.")
+    leave_notice(
+        request,
+        f"{found.name} has {price_of(cents)} more to post HITs with."
+        if is_new
+        else "This credit was granted before, and counts once.",
+    )
     return redirect("desk-requester", key=key)
 
 
@@ -230,8 +234,8 @@ def end_user(request: DeskRequest, key: int) -> HttpResponse:
 
 
 def _requester_user(key: int) -> DeskUser:
-    rows = DeskUser.objects.select_related("requester").filter(requester__isnull=False)
-    return first_or_error(rows.filter(pk=key), NO_SIGN_IN)
+    rows = DeskUser.objects.filter(pk=key, requester__isnull=False, is_active=True)
+    return first_or_error(rows.select_related("requester"), NO_SIGN_IN)
 
 
 def _address(request: DeskRequest) -> str:
