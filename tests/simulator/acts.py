@@ -101,7 +101,7 @@ class Acts:
         if not kinds:
             return "nothing is listed"
         self._page_trouble()
-        return self.life.enter(visitor, self.rng.choice(kinds))
+        return self.life.enter(visitor, self.rng.choice(kinds), self._page_trouble)
 
     def work(self) -> str:
         """Do a HIT from the list to its receipt, as most people do."""

@@ -4,6 +4,7 @@ import json
 import random
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -113,9 +114,12 @@ class Life:
 
     def serve(self, environ: dict[str, str], body: bytes, enforce_csrf: bool) -> Reply:
         """Have a request of a browser served; what befalls it is what was set for this act."""
-        trouble, self.trouble = self.trouble, Trouble()
         host = environ.get("HTTP_HOST", "localhost").partition(":")[0]
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+        trouble = Trouble()
+        # A page that is only read on the way to what matters is not worth it.
+        if method != "GET" or path == "/hit/":
+            trouble, self.trouble = self.trouble, trouble
         try:
             free = self.idle(self.web)
             reply = self.ask(free, "page", environ, body, enforce_csrf, trouble=trouble)
@@ -160,8 +164,11 @@ class Life:
         except AssertionError:
             return None
 
-    def enter(self, visitor: Any, path: str) -> str:
-        """Accept, agree or not, and look at the work: a tab, where there is some."""
+    def enter(self, visitor: Any, path: str, trouble: Callable[[], None] = lambda: None) -> str:
+        """Accept, agree or not, and look at the work: a tab, where there is some.
+
+        trouble: called before the look.
+        """
         from tasks.models import Lease
         from tests.page_workers import Person
 
@@ -171,6 +178,7 @@ class Life:
         person = Person(visitor.worker.worker_id, self.collection)
         person.rng = self.rng
         parts = urlsplit(frame.url)
+        trouble()
         page = person.browser.get(f"{parts.path}?{parts.query}")
         if token := CONSENT.search(page.content.decode()):
             agree = "agree" if self.rng.random() < 0.97 else "no"
