@@ -6,7 +6,6 @@ out changes no draw of any other, and so a run that fails can be shortened.
 
 import random
 import re
-from dataclasses import replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from html import unescape
@@ -252,6 +251,9 @@ class Acts:
         talks, told = self.life.talks, []
         for tab in self.rng.sample(tabs, min(len(tabs), self.rng.choice((1, 2, 2, 3)))):
             page = talks.page_of(tab)
+            if page.conversation.phase == "done":
+                told.append(self._hand_in(tab))
+                continue
             if not page.is_open:
                 talks.open(page, self.life.idle(self.rng.choice(WEBS)))
             told.append(f"{tab.visitor.name} {page.conversation.phase}")
@@ -458,16 +460,13 @@ class Acts:
         return " ".join(told) or "nobody"
 
     def _granted(self, page: str) -> str:
+        """Decide about the one that waits longest, which the page shows."""
         browser = self.rng.choice(self.life.browsers)
-        links = forms_of(browser, page, self.rng, NEVER)[1]
-        for link in links:
-            if re.fullmatch(rf"{page}\d+/", link):
-                for form in forms_of(browser, link, self.rng, NEVER)[0]:
-                    if form.action.endswith("decide/"):
-                        good = "grant" if self.rng.random() < 0.9 else "decline"
-                        fields = {**dict(form.fields), "decision": good}
-                        decided = replace(form, fields=list(fields.items()))
-                        return f"{good} {decided.send().status_code}"
+        for form in forms_of(browser, page, self.rng, NEVER)[0]:
+            if form.action.endswith("decide/"):
+                good = "grant" if self.rng.random() < 0.9 else "decline"
+                decided = form.but(decision=good, note="Because.")
+                return f"{good} {decided.send().status_code}"
         return "no form"
 
     def host(self) -> str:

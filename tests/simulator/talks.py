@@ -151,12 +151,17 @@ class Talks:
             self.forget(process)
 
     def _hear(self, number: int, event: dict[str, Any]) -> None:
+        from tasks.dialog.socket import GONE, UNKNOWN
+
         page = self.at.get(number)
         if page is None:
             return
         if event["type"] == "websocket.close":
             del self.at[number]
             page.number = 0
+            # A page that is told so does not come back, unless its worker loads it again.
+            if event["code"] in (UNKNOWN, GONE):
+                page.tab.is_done |= page.rng.random() < 0.7
         elif event["type"] == "websocket.send":
             from tasks.simulation.page_parser import StuckError
 
