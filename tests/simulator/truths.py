@@ -50,6 +50,7 @@ class Truths:
             self.nothing_is_bought_for_nobody,
             self.questions_go_on,
             self.dialogs_are_settled,
+            self.moves_are_kept_and_paid,
             self.a_release_can_be_made,
             self.releases_keep_ids_and_names,
         ):
@@ -211,6 +212,22 @@ class Truths:
             yield f"dialogs: {dialog.state} and not settled"
         for ticket in Ticket.objects.exclude(state="done").order_by("pk"):
             yield f"dialogs: somebody is {ticket.state} for ever"
+
+    def moves_are_kept_and_paid(self) -> Iterator[str]:
+        """A move that a page was told is taken is stored, and turns pay what the page showed."""
+        from tasks.models import Payment, Turn
+
+        ids = Turn.objects.values_list("question_message", "answer_message")
+        stored = {str(one) for pair in ids for one in pair}
+        for page in self.life.talks.pages:
+            for move in page.conversation.taken:
+                if move["type"] in ("ask", "answer") and move["id"] not in stored:
+                    yield f"dialogs: the taken move {move['type']} is not stored"
+            rows = Payment.objects.filter(lease=page.tab.lease, key__startswith="turns:")
+            paid = sum(row.amount_cents for row in rows.exclude(state="withheld"))
+            shown = page.conversation.state.get("earned", {}).get("turns_cents", 0)
+            if paid < shown:
+                yield f"dialogs: {paid} cents for turns that showed {shown}"
 
     # Releases.
     def a_release_can_be_made(self) -> Iterator[str]:
