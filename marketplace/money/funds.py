@@ -9,12 +9,11 @@ from django.db.models.functions import Coalesce
 from common.prepared_sql import execute
 from marketplace.models import BonusPayment, LedgerEntry, LedgerKind, Payout, Requester, Worker
 from marketplace.money.amounts import price_of
-from marketplace.money.chained_changes import IF_SO
 from marketplace.router import DATABASE
 
 MOVE = (
     f"UPDATE {Requester._meta.db_table} SET balance_cents = balance_cents - %s, "
-    f"held_cents = held_cents + %s WHERE id = %s AND balance_cents >= %s {IF_SO} RETURNING id"
+    "held_cents = held_cents + %s WHERE id = %s AND balance_cents >= %s RETURNING id"
 )
 ACCOUNT = f"SELECT COALESCE(merged_into_id, id) FROM {Worker._meta.db_table} WHERE id = %s"
 

@@ -6,12 +6,10 @@ from typing import Any
 
 from django.db import transaction
 
-from common.prepared_sql import PreparedQuery, insert, instance_of
-from marketplace import clock
+from common.prepared_sql import insert
 from marketplace.configuration import is_own_origin
 from marketplace.hits.audience import warn_if_nobody
 from marketplace.hits.questions.question import (
-    AnyQuestion,
     QuestionError,
     UnsupportedQuestionError,
     read_question,
@@ -23,120 +21,41 @@ from marketplace.hits.questions.template import (
     template_of,
     variables,
 )
-from marketplace.models import HIT, HITType, Project, ReviewPolicy
-from marketplace.models.hits import fingerprint_of
+from marketplace.models import HIT, Project, ReviewPolicy
 from marketplace.models.identifiers import new_entity_id
 from marketplace.money import funds
-from marketplace.money.chained_changes import IF_SO, chained, insertion
-from marketplace.money.funds import MOVE
 from marketplace.notifications.events import record_event
-from marketplace.operations.descriptions import describe_hit, type_members
+from marketplace.operations.descriptions import describe_hit
 from marketplace.operations.hit_types import (
     LONGEST_SECONDS,
     check_requirements,
     check_seconds,
     hit_type_of,
     own_hit_type,
-    type_values,
 )
 from marketplace.operations.reviews import policies_in
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
 from marketplace.router import DATABASE
 from marketplace.wire.errors import DoesNotExist, InvalidParameter, NotSupported, RequestError
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.signature import SEEN, forget_old, refuse_replay, replayed
 
 MOST_ASSIGNMENTS = 1_000_000
 LAYOUT_ID = re.compile(Project.LAYOUT + r"([1-9][0-9]{0,17})")
-TYPE = f"SELECT id FROM {HITType._meta.db_table} WHERE requester_id = %s AND fingerprint = %s"
-# An event has to be written with the change that it tells, so types that tell go the longer way.
-MOVE_IF_SILENT = MOVE.replace(IF_SO, f"AND EXISTS ({TYPE} AND NOT is_notifying) {IF_SO}")
-
-TYPE_FIELDS = ("id", "hit_type_id", "requester_id", "title", "requirements")
-KNOWN_TYPE = PreparedQuery(
-    lambda requester, fingerprint: HITType.objects.filter(
-        requester=requester, fingerprint=fingerprint
-    ).values_list("pk", "hit_type_id"),
-    requester=int,
-    fingerprint=str,
-)
 
 
-@operation("CreateHIT", is_remembering=True)
+@operation("CreateHIT")
 def create_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return a new HIT of a type made by value."""
-    hit, values = _new_hit(call, parameters), type_values(parameters)
-    check_requirements(values.get("QualificationRequirements", []))
-    if "UniqueRequestToken" in parameters or hit.has_review_policies:
-        refuse_replay(call.attempt, clock.real_now())
-    elif post_hit(call, hit, values):
-        return _told(call, hit)
-    return _create(call, "CreateHIT", hit, parameters)
+    return _create(call, "CreateHIT", parameters)
 
 
 @operation("CreateHITWithHITType")
 def create_hit_with_hit_type(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return a new HIT of an existing type."""
-    return _create(call, "CreateHITWithHITType", _new_hit(call, parameters), parameters)
+    return _create(call, "CreateHITWithHITType", parameters)
 
 
-def _create(call: Call, name: str, hit: HIT, parameters: dict[str, Any]) -> dict[str, Any]:
-    try:
-        with transaction.atomic(using=DATABASE):
-            claim_token(call, name, parameters.get("UniqueRequestToken"), hit.hit_id)
-            if name == "CreateHIT":
-                hit.hit_type = hit_type_of(call, parameters)
-            else:
-                hit.hit_type = own_hit_type(call, parameters["HITTypeId"])
-                # What a type asks for can have become inactive or been deleted since.
-                check_requirements(hit.hit_type.requirements)
-            hit.held_cents = hit.max_assignments * hit.hit_type.reward_cents
-            funds.move(call.requester.pk, hit.held_cents)
-            insert(hit)
-            for level, asked in policies_in(parameters).items():
-                ReviewPolicy.objects.create(hit=hit, level=level, parameters=asked)
-            record_event(hit, "HITCreated", call.now)
-    except AlreadyDoneError as error:
-        raise RequestError(
-            "HITAlreadyExists",
-            f"The HIT with ID {error.subject} already exists for this UniqueRequestToken.",
-        ) from None
-    return _told(call, hit)
-
-
-def _told(call: Call, hit: HIT) -> dict[str, Any]:
-    warn_if_nobody(hit.hit_type)
-    return {"HIT": describe_hit(hit, call.now)}
-
-
-def _new_hit(call: Call, parameters: dict[str, Any]) -> HIT:
-    """Return the HIT asked for, neither kept yet nor given its type and money."""
-    xml, question = _checked_question(call, parameters)
-    check_seconds("LifetimeInSeconds", parameters, 30, LONGEST_SECONDS)
-    n_assignments = parameters.get("MaxAssignments", 1)
-    if not 1 <= n_assignments <= MOST_ASSIGNMENTS:
-        raise InvalidParameter(f"MaxAssignments has to be from 1 to {MOST_ASSIGNMENTS}.")
-    if len(parameters.get("RequesterAnnotation", "")) > 255:
-        raise InvalidParameter("RequesterAnnotation is longer than 255 characters.")
-    expires_at = call.now + timedelta(seconds=parameters["LifetimeInSeconds"])
-    return HIT(
-        hit_id=new_entity_id(),
-        requester_id=call.requester.pk,
-        question=xml,
-        external_url=question.url,
-        frame_height=question.frame_height,
-        annotation=parameters.get("RequesterAnnotation", ""),
-        max_assignments=n_assignments,
-        first_max_assignments=n_assignments,
-        n_open=n_assignments,
-        created_at=call.now,
-        expires_at=expires_at,
-        next_due_at=expires_at,
-        has_review_policies=bool(policies_in(parameters)),
-    )
-
-
-def _checked_question(call: Call, parameters: dict[str, Any]) -> tuple[str, AnyQuestion]:
+def _create(call: Call, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
     xml = question_of(call, parameters)
     try:
         question = read_question(xml)
@@ -149,7 +68,52 @@ def _checked_question(call: Call, parameters: dict[str, Any]) -> tuple[str, AnyQ
             "ExternalURL is on the marketplace's own host and port; serve the task from another, "
             "or workers' browsers could not keep the two apart."
         )
-    return xml, question
+    check_seconds("LifetimeInSeconds", parameters, 30, LONGEST_SECONDS)
+    n_assignments = parameters.get("MaxAssignments", 1)
+    if not 1 <= n_assignments <= MOST_ASSIGNMENTS:
+        raise InvalidParameter(f"MaxAssignments has to be from 1 to {MOST_ASSIGNMENTS}.")
+    annotation = parameters.get("RequesterAnnotation", "")
+    if len(annotation) > 255:
+        raise InvalidParameter("RequesterAnnotation is longer than 255 characters.")
+    policies = policies_in(parameters)
+    expires_at = call.now + timedelta(seconds=parameters["LifetimeInSeconds"])
+    hit = HIT(
+        hit_id=new_entity_id(),
+        requester_id=call.requester.pk,
+        question=xml,
+        external_url=question.url,
+        frame_height=question.frame_height,
+        annotation=annotation,
+        max_assignments=n_assignments,
+        first_max_assignments=n_assignments,
+        n_open=n_assignments,
+        created_at=call.now,
+        expires_at=expires_at,
+        next_due_at=expires_at,
+        has_review_policies=bool(policies),
+    )
+    try:
+        with transaction.atomic(using=DATABASE):
+            claim_token(call, name, parameters.get("UniqueRequestToken"), hit.hit_id)
+            if name == "CreateHIT":
+                hit.hit_type = hit_type_of(call, parameters)
+            else:
+                hit.hit_type = own_hit_type(call, parameters["HITTypeId"])
+            # What a type asks for can have become inactive or been deleted since it was made.
+            check_requirements(hit.hit_type.requirements)
+            hit.held_cents = n_assignments * hit.hit_type.reward_cents
+            funds.move(call.requester.pk, hit.held_cents)
+            insert(hit)
+            for level, asked in policies.items():
+                ReviewPolicy.objects.create(hit=hit, level=level, parameters=asked)
+            record_event(hit, "HITCreated", call.now)
+    except AlreadyDoneError as error:
+        raise RequestError(
+            "HITAlreadyExists",
+            f"The HIT with ID {error.subject} already exists for this UniqueRequestToken.",
+        ) from None
+    warn_if_nobody(hit.hit_type)
+    return {"HIT": describe_hit(hit, call.now)}
 
 
 def question_of(call: Call, parameters: dict[str, Any]) -> str:
@@ -189,31 +153,3 @@ def _filled(project: Project, given: list[dict[str, str]]) -> str:
         raise InvalidParameter(f"The layout has no HITLayoutParameter {min(unknown)}.")
     page = filled(html, values, are_html=project.values_are_html)
     return question_xml(document(page, project.title))
-
-
-def post_hit(call: Call, hit: HIT, values: dict[str, Any]) -> bool:
-    """Keep a new HIT of the type with these values and hold its money; tells whether that was done.
-
-    It is not when there is no such type yet, when events are told of it or money is short: then
-    nothing has changed but that the call's attempt is remembered. Raises WireError for an attempt
-    that was made before.
-    """
-    known = (call.requester.pk, fingerprint_of(values))
-    hit.held_cents = cents = hit.max_assignments * values["Reward"]
-    changes = [
-        (MOVE_IF_SILENT, [cents, cents, call.requester.pk, cents, *known]),
-        insertion(hit, "hit_type_id", f"({TYPE})", *known),
-    ]
-    if call.attempt:
-        now = clock.real_now()
-        changes.insert(0, (SEEN, [call.attempt, now]))
-        forget_old(call.attempt, now)
-    n_made, row = chained(changes, KNOWN_TYPE, requester=known[0], fingerprint=known[1])
-    if call.attempt and n_made == 0:
-        raise replayed()
-    if n_made < len(changes) or row is None:
-        return False
-    members = type_members(row[1])
-    kind = (*row, known[0], members["Title"], members["QualificationRequirements"])
-    hit.hit_type = instance_of(HITType, TYPE_FIELDS, kind)
-    return True

@@ -1,6 +1,5 @@
-"""HITs of a type that is there already are posted in one go, as others are in several steps."""
+"""A HIT is posted once, whole, and for money that is there."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,9 +10,9 @@ from marketplace.models import HIT, Event, HITType, Requester, SeenRequest
 from marketplace.operations.hits import create_hit
 from marketplace.tests.conftest import DATABASES, QUESTION
 from marketplace.tests.refusals import refused
-from marketplace.tests.test_races import N_THREADS, at_once
-from marketplace.wire.errors import WireError
+from marketplace.tests.test_races import at_once
 from marketplace.wire.registry import Call
+from marketplace.wire.signature import refuse_replay
 
 PARAMETERS = {
     "Title": "t",
@@ -25,8 +24,8 @@ PARAMETERS = {
 }
 
 
-def calling(rf: Any, attempt: str = "") -> Call:
-    return Call(Requester.objects.get(name="Rita"), clock.now(), rf.post("/"), attempt)
+def calling(rf: Any) -> Call:
+    return Call(Requester.objects.get(name="Rita"), clock.now(), rf.post("/"))
 
 
 def test_the_second_hit_of_a_type_is_like_the_first(rita: Any, make_hit: Any) -> None:
@@ -49,23 +48,9 @@ def test_a_hit_that_is_not_covered_changes_nothing(rita: Any, make_hit: Any) -> 
     assert rita.get_account_balance()["AvailableBalance"] == before
 
 
-@pytest.mark.parametrize("n_before", [0, 1])
-@pytest.mark.parametrize("more", [{}, {"UniqueRequestToken": "once"}])
-def test_an_attempt_is_carried_out_once(
-    rita: Any, make_hit: Any, rf: Any, n_before: int, more: dict[str, str]
-) -> None:
-    for _ in range(n_before):
-        make_hit(rita, Title="t", Description="d")
-    call = calling(rf, "attempt")
-    create_hit(call, PARAMETERS | more)
-    with pytest.raises(WireError, match="carried out before"):
-        create_hit(call, PARAMETERS | more)
-    assert HIT.objects.count() == n_before + 1
-
-
-def test_old_attempts_are_forgotten(rita: Any, rf: Any, later: Callable[..., None]) -> None:
+def test_old_attempts_are_forgotten() -> None:
     SeenRequest.objects.create(attempt="old", seen_at="2020-01-01T00:00Z")
-    create_hit(calling(rf, "000f"), PARAMETERS)
+    refuse_replay("000f", clock.now())
     assert [one.attempt for one in SeenRequest.objects.all()] == ["000f"]
 
 
@@ -88,20 +73,16 @@ def test_a_type_that_tells_goes_on_telling(rita: Any, make_hit: Any) -> None:
 def test_money_for_three_makes_three(rita: Any, rf: Any) -> None:
     create_hit(calling(rf), PARAMETERS)
     Requester.objects.update(balance_cents=3 * 450 + 449)
-    calls = [calling(rf, f"a{n}") for n in range(N_THREADS)]
-    results = at_once(lambda n: create_hit(calls[n], PARAMETERS))
+    results = at_once(lambda n: create_hit(calling(rf), PARAMETERS))
     assert sum(isinstance(one, dict) for one in results) == 3, results
     assert HIT.objects.count() == 4
     assert Requester.objects.get().balance_cents == 449
 
 
 @pytest.mark.django_db(databases=DATABASES, transaction=True)
-def test_of_the_same_attempt_at_once_one_counts(rita: Any, rf: Any) -> None:
-    create_hit(calling(rf), PARAMETERS)
-    call = calling(rf, "same")
-    results = at_once(lambda n: create_hit(call, PARAMETERS))
-    assert sum(isinstance(one, dict) for one in results) == 1, results
-    assert HIT.objects.count() == 2
+def test_of_the_same_attempt_at_once_one_counts() -> None:
+    results = at_once(lambda n: refuse_replay("same", clock.now()))
+    assert results.count(None) == 1, results
 
 
 @pytest.mark.parametrize("n_before", [0, 1])

@@ -189,19 +189,10 @@ def refuse_replay(attempt: str, now: datetime) -> None:
     if not attempt:
         return
     if not execute(SEEN, [attempt, now], DATABASE):
-        raise replayed()
-    forget_old(attempt, now)
-
-
-def replayed() -> WireError:
-    """Return the refusal of an attempt that was seen before."""
-    return WireError(
-        "InvalidSignatureException",
-        "This very request was carried out before; sign each request anew.",
-    )
-
-
-def forget_old(attempt: str, now: datetime) -> None:
-    """Clean up now and then, which is enough; what is old is refused for its age."""
+        raise WireError(
+            "InvalidSignatureException",
+            "This very request was carried out before; sign each request anew.",
+        )
+    # Now and then is enough; what is old is refused for its age.
     if attempt.startswith("000"):
         SeenRequest.objects.filter(seen_at__lt=now - REMEMBERED).delete()

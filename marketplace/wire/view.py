@@ -24,7 +24,7 @@ from marketplace.wire.errors import (
     WireError,
 )
 from marketplace.wire.fault_injection import NO_FAULTS, chance_of, faults_of
-from marketplace.wire.registry import OPERATIONS, REMEMBERING, Call
+from marketplace.wire.registry import OPERATIONS, Call
 from marketplace.wire.shapes import dump_reply, load_request, operation_names
 from marketplace.wire.signature import authenticate, refuse_replay
 
@@ -96,10 +96,10 @@ def carry_out(request: HttpRequest) -> bytes:
         note(assignment=assignment_digest(str(parameters["AssignmentId"])))
     if operation is None:
         raise NotSupported(f"This marketplace does not do {name}; its README lists what it does.")
-    if name not in REMEMBERING and not name.startswith(READING):
+    if not name.startswith(READING):
         refuse_replay(signed.attempt, clock.real_now())
     try:
-        result = operation(Call(requester, clock.now(), request, signed.attempt), parameters)
+        result = operation(Call(requester, clock.now(), request), parameters)
     except InsufficientFundsError as error:
         raise RequestError("InsufficientFunds", str(error)) from None
     reply = dump_reply(result)
