@@ -59,17 +59,6 @@ def execute(sql: str, values: Values = (), using: str = DEFAULT_DB_ALIAS) -> lis
     return _run([(sql, values)], using, _fetched)
 
 
-def execute_both(
-    first: str, second: str, values: Values, using: str = DEFAULT_DB_ALIAS
-) -> list[Row]:
-    """Run two statements with the same values by one message; return the rows of the second.
-
-    They are one transaction where none is open; the second sees what others have committed until
-    the first was done. Only PostgreSQL knows this. Raises django.db.Error.
-    """
-    return _run([(first, values), (second, values)], using, _fetched)
-
-
 def change(
     sql: str, /, using: str = DEFAULT_DB_ALIAS, before: Statements = (), **values: Any
 ) -> int:

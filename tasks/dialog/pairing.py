@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +14,6 @@ from common.prepared_sql import (
     JoinedQuery,
     Table,
     execute,
-    execute_both,
     given_rows,
     instance_of,
     locking,
@@ -159,7 +157,6 @@ def _begin_any(stage: Stage, me: WaitingWorker, now: datetime, rng: random.Rando
     are locked, as they are by whoever hands out work, so that nobody is shown a section in
     between. Raises NotNow.
     """
-    begin = _meet_and_begin if IS_POSTGRESQL else _meet_then_begin
     values = {
         "ticket": me.ticket,
         "worker": me.worker,
@@ -169,39 +166,16 @@ def _begin_any(stage: Stage, me: WaitingWorker, now: datetime, rng: random.Rando
         "since": now - FRESH,
         "after": 0,
     }
-    with transaction.atomic() if not IS_POSTGRESQL else nullcontext():
+    with transaction.atomic():
         for _ in range(LOOKED_AT):
-            partner, dialog = begin(stage, values, now, rng)
-            if dialog or partner is None:
-                return dialog
-            values["after"] = partner
+            found = MEETING.first("TRUE", **values)
+            if found is None or found[1] is None:
+                return None
+            mine, partner, topic = found
+            if topic is not None:
+                return begin_dialogs(stage, [((mine, partner), topic, topic.begun)], now, rng)[0]
+            values["after"] = partner.pk
     return None
-
-
-def _meet_then_begin(
-    stage: Stage, values: dict[str, Any], now: datetime, rng: random.Random
-) -> tuple[int | None, Dialog | None]:
-    """Return the ticket of the first partner, and the dialog where there is a section."""
-    found = MEETING.first("TRUE", **values)
-    if found is None or found[1] is None:
-        return None, None
-    mine, partner, topic = found
-    if topic is None:
-        return partner.pk, None
-    return partner.pk, begin_dialogs(stage, [((mine, partner), topic, topic.begun)], now, rng)[0]
-
-
-def _meet_and_begin(
-    stage: Stage, values: dict[str, Any], now: datetime, rng: random.Random
-) -> tuple[int | None, Dialog | None]:
-    """Return what `_meet_then_begin` does, by one message to PostgreSQL."""
-    held = longest_dialog_cents(dialog_table(stage), parameters_of(stage.collection))
-    about = {"kind": stage.kind, "now": now, "held": held, "cents": held}
-    coin = {"coin": rng.random() < 0.5, "collection": stage.collection_id}
-    [(partner, topic, *row)] = execute_both(FIND, BEGIN_FOUND, values | about | coin)
-    if topic and row[0] is None:
-        raise NotNow
-    return partner, instance_of(Dialog, BEGUN, [*row, held]) if topic else None
 
 
 def _begin_planned(
@@ -293,44 +267,6 @@ BEGIN_AT_ONCE = f"""
 {WITH}, taken AS ({TAKE_TOPICS}), out AS ({TAKE_OUT}), begun AS ({BEGIN}), shown AS ({SHOW}),
 held AS ({HOLD})
 SELECT begun.student_ticket_id, begun.id FROM begun JOIN held ON TRUE WHERE NOT EXISTS ({KNOWN})
-"""
-# Whoever comes alone is paired by one message of two statements: nobody waits for the collection's
-# row until a client has been heard again. The first locks the rows and leaves their keys for the
-# second, which begins after it and sees what was committed meanwhile.
-FIND = f"""
-{MEET}
-SELECT set_config('pairing.partner', COALESCE(partner.id::text, ''), TRUE),
-    set_config('pairing.topic', COALESCE(topic.id::text, ''), TRUE)
-FROM (VALUES (1)) AS always LEFT JOIN mine ON TRUE LEFT JOIN partner ON TRUE
-LEFT JOIN topic ON TRUE
-"""
-WAITED = (
-    "{0}.waited_seconds + GREATEST(0, FLOOR(EXTRACT(EPOCH FROM %(now)s - {0}.waiting_since)))::int"
-)
-FOUND = "NULLIF(current_setting('pairing.{}'), '')::bigint"
-BEGIN_FOUND = f"""
-WITH found AS MATERIALIZED (
-    SELECT topic.id AS topic, topic.seed_id AS seed, topic.begun AS ordinal,
-        student.id AS student_ticket, student.worker_id AS student,
-        {WAITED.format("student")} AS student_waited,
-        teacher.id AS teacher_ticket, teacher.worker_id AS teacher,
-        {WAITED.format("teacher")} AS teacher_waited
-    FROM tasks_topic topic, tasks_ticket student, tasks_ticket teacher
-    WHERE topic.id = {FOUND.format("topic")}
-    AND student.id IN (%(ticket)s, {FOUND.format("partner")}) AND student.can_ask
-    AND teacher.id IN (%(ticket)s, {FOUND.format("partner")}) AND teacher.can_teach
-    AND student.id <> teacher.id
-    ORDER BY (student.id = %(ticket)s) = %(coin)s DESC LIMIT 1
-), held AS (
-    {budget.RESERVE} AND EXISTS (SELECT 1 FROM found) AND NOT EXISTS (
-        SELECT 1 FROM found JOIN tasks_exposure seen ON seen.seed_id = found.seed
-        AND seen.worker_id IN (found.student, found.teacher)
-    ) RETURNING id
-), pair AS (SELECT found.* FROM found JOIN held ON TRUE), {PERSON},
-taken AS ({TAKE_TOPICS}), out AS ({TAKE_OUT}), begun AS ({BEGIN}), shown AS ({SHOW})
-SELECT {FOUND.format("partner")}, {FOUND.format("topic")}, begun.id, %(stage)s, pair.topic,
-    pair.ordinal, pair.student_ticket, pair.student, pair.teacher_ticket, pair.teacher
-FROM (VALUES (1)) AS always LEFT JOIN begun ON TRUE LEFT JOIN pair ON TRUE
 """
 # What is known of a new dialog without reading it.
 BEGUN = (
