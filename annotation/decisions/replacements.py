@@ -7,7 +7,7 @@ from annotation.decisions.verdicts import voting_stages
 from collector.models import Collection, StageState
 from collector.protocols.creation import parameters_of
 from tasks.models import Submission, UnitItem
-from tasks.work.units import left_out, replace_work, take_back_replacement
+from tasks.work.units import left_out, made_by, replace_work, take_back_replacement
 
 
 def replace_left_out(collection: Collection) -> int:
@@ -25,7 +25,7 @@ def replace_left_out(collection: Collection) -> int:
     undecided = Q(question__verdict=None) | Q(question__verdict__outcome=Outcome.WAITING)
     out = left_out(collection.pk)
     waits = Q(
-        Exists(items.filter(undecided).exclude(question__worker__in=out)),
+        Exists(items.filter(undecided).exclude(made_by(out, "question__"))),
         lease__unit__submitted__gte=F("lease__unit__redundancy"),
         lease__unit__stage__name__in=voting,
     )

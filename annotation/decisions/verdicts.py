@@ -22,6 +22,7 @@ from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import Parameters, StageTable
+from tasks.kinds.registry import kind_of
 from tasks.models import Answer, Question, Unit, UnitItem
 
 CHUNK = 500
@@ -35,7 +36,9 @@ IN_ORDER = (
 # While a HIT waits for its people, in a stage that gives more of them to a part of its HITs.
 MORE = "waiting_for_more_people"
 SAY_WHY = "Say in the note why: whoever reads the dataset's log wants to know."
-LEFT_OUT = Decision(Outcome.DROPPED, "writer_left_out", "Everything by its writer is left out.")
+LEFT_OUT = Decision(
+    Outcome.DROPPED, "writer_left_out", "Everything by a person who made it is left out."
+)
 
 
 def decide_collection(collection: Collection, now: datetime) -> int:
@@ -89,7 +92,7 @@ def _due(
 def decide_anew(collection: Collection, questions: Iterable[Question], now: datetime) -> None:
     """Decide these questions by the votes that count now, whoever decided before.
 
-    A question without any vote has no verdict, unless its writer is left out. Expects a
+    A question without any vote has no verdict, unless its writer or teacher is left out. Expects a
     transaction, and the questions in the order of their ids.
     """
     parameters = parameters_of(collection)
@@ -100,7 +103,8 @@ def decide_anew(collection: Collection, questions: Iterable[Question], now: date
         lock(question)
         decided = _decided(question, names, validation, parameters, out, now)
         rows = Verdict.objects.filter(question=question)
-        if decided["n_votes"] or question.worker_id in out or rows.filter(overrides__isnull=False):
+        is_decided = decided["n_votes"] or decided["outcome"] != Outcome.WAITING
+        if is_decided or rows.filter(overrides__isnull=False):
             Verdict.objects.update_or_create(question=question, defaults=decided)
         else:
             rows.delete()
@@ -191,13 +195,16 @@ def _decided(
 ) -> dict[str, Any]:
     """Return the fields of the verdict that the question's votes lead to.
 
-    out: the workers who are left out; what one of them wrote is dropped whatever its votes.
+    out: the workers who are left out; what one of them wrote is dropped whatever its votes, and so
+    is a dialog whose teacher's answers do not count.
     """
     answers = votes_on(question, stage_names, out)
     to_come = _to_come(question.stage.collection, stage_names, parameters)
     left = F("redundancy") - F("submitted")
     missing = to_come.filter(items__question=question).aggregate(n=Sum(left, default=0))["n"]
-    if question.worker_id in out:
+    of_dialog = kind_of(question.stage).pairs_workers
+    taught = not of_dialog or any(answer.stage_id == question.stage_id for answer in answers)
+    if question.worker_id in out or not taught:
         found = LEFT_OUT
     elif answers and missing:
         wanted = len(answers) + missing

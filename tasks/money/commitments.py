@@ -23,7 +23,7 @@ from tasks.models import (
     Unit,
     UnitItem,
 )
-from tasks.work.units import left_out, was_read
+from tasks.work.units import left_out, made_by, was_read
 
 OUT = (PostingState.PUBLISHING, PostingState.LIVE)
 # A closed unit's places are those that were handed in.
@@ -126,10 +126,8 @@ def _count_places(collection: Collection, found: dict[int, StageCommitments]) ->
         found[stage].held += held
     # Where all questions are left out, others are asked in their place.
     out, items = left_out(collection.pk), UnitItem.objects.filter(unit=OuterRef("pk"))
-    useless = units.filter(
-        Exists(items.filter(question__worker__in=out)),
-        ~Exists(items.exclude(question__worker__in=out)),
-    )
+    made = made_by(out, "question__")
+    useless = units.filter(Exists(items.filter(made)), ~Exists(items.exclude(made)))
     for stage, places, submitted in useless.annotate(places=Sum(MADE), submitted=Sum("submitted")):
         found[stage].made -= places
         found[stage].submitted -= submitted

@@ -13,6 +13,7 @@ from collector.models.corpus import CorpusKind
 from collector.protocols.parameters import FOLDS, Parameters, StageTable
 from tasks.kinds.registry import kind_of
 from tasks.models import (
+    Answer,
     GrantState,
     Lease,
     LeaseState,
@@ -164,7 +165,7 @@ def _waiting(stage: Stage, table: StageTable, parameters: Parameters) -> QuerySe
     questions = Question.objects.filter(
         stage__collection=stage.collection_id, stage__name=table.items_from
     ).exclude(pk__in=of_stage.values("question_id"))
-    questions = questions.exclude(worker__in=left_out(stage.collection_id))
+    questions = questions.exclude(made_by(left_out(stage.collection_id)))
     if parameters.stages()[table.items_from].qualifies:
         questions = questions.filter(
             worker__grants__qualification__stage=F("stage"),
@@ -181,6 +182,15 @@ def left_out(collection_id: int) -> QuerySet[Worker]:
     return Worker.objects.filter(Q(withdrawn_at__isnull=False) | blocked)
 
 
+def made_by(workers: Iterable[Worker] | Iterable[str], at: str = "") -> Q:
+    """Return the condition that these people wrote a question, or are the teacher of its dialog.
+
+    A teacher answers in the stage that asks. at: the way to the question, as "question__".
+    """
+    taught = Answer.objects.filter(worker__in=workers, stage=F("question__stage"))
+    return Q(**{f"{at}worker__in": workers}) | Q(**{f"{at}pk__in": taught.values("question")})
+
+
 def drop_left_out(collection: Collection, parameters: Parameters) -> int:
     """Return how many units were dropped because their questions do not count any more.
 
@@ -188,17 +198,18 @@ def drop_left_out(collection: Collection, parameters: Parameters) -> int:
     begun is closed where none of its questions counts; who is at it may finish and is paid.
     """
     asked = Question.objects.filter(worker=OuterRef("pk"), stage__collection=collection)
-    writers = left_out(collection.pk).filter(Exists(asked))
-    out = list(writers.values_list("pk", flat=True))
+    taught = Answer.objects.filter(worker=OuterRef("pk"), stage__collection=collection)
+    people = left_out(collection.pk).filter(Exists(asked) | Exists(taught))
+    out = list(people.values_list("pk", flat=True))
     if not out:
         return 0
     items = UnitItem.objects.filter(unit=OuterRef("pk"))
-    useless = ~Exists(items.exclude(question__worker__in=out))
+    useless = ~Exists(items.exclude(made_by(out, "question__")))
     # A sample is drawn once: what is left of it is asked as it was.
     drawn = [name for name, table in parameters.stages().items() if table.sample_questions]
     unbegun = Q(taken=0, leases=None) & (useless | ~Q(stage__name__in=drawn))
     with_place = Unit.objects.filter(
-        Exists(items.filter(question__worker__in=out)),
+        Exists(items.filter(made_by(out, "question__"))),
         stage__collection=collection,
         closed=False,
         taken__lt=F("redundancy"),
@@ -216,7 +227,7 @@ def drop_left_out(collection: Collection, parameters: Parameters) -> int:
 
 def open_again(collection: Collection, worker: Worker) -> None:
     """Open the units that were closed because nothing of the worker's counted."""
-    of_worker = UnitItem.objects.filter(question__worker=worker).values("unit")
+    of_worker = UnitItem.objects.filter(made_by([worker], "question__")).values("unit")
     closed = Unit.objects.filter(stage__collection=collection, closed=True, pk__in=of_worker)
     # What was read from results of a marketplace never had a place.
     closed.exclude(leases__session__provider=ARCHIVE).update(closed=False)

@@ -33,7 +33,10 @@ AGAIN = "again"
 FURTHER = (DISAGREEMENT, ADJUDICATION, AGAIN, NO_VERDICT, BY_HAND, LABELS)
 OVERRIDDEN = "Overridden by a reviewer"
 # What is stored, and released, as the reason stays; this is how people read it.
-REASON_WORDS = {REASON: OVERRIDDEN, LEFT_OUT.reason: "Everything by its writer is excluded"}
+REASON_WORDS = {
+    REASON: OVERRIDDEN,
+    LEFT_OUT.reason: "Everything by a person who made it is excluded",
+}
 
 
 class ListLength(Func):

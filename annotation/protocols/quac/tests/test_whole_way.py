@@ -12,16 +12,22 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from annotation.decisions.exclusions import exclude_worker, include_again
+from annotation.jobs import decide
 from annotation.models import Verdict
 from annotation.protocols.quac.tests.talking import Turn, make_dialog, seed_of
 from annotation.release.tests.reference_readers import read_release
 from annotation.replay.tests.test_acts import check_told
+from annotation.reports.attention import attention_to
 from collector.models import Collection, Seed
+from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
 from tasks.dialog.sections import section_of
 from tasks.models import Answer, Exposure, Grant, Payment, Question, Unit, Worker
 from tasks.people import qualifications
+from tasks.posting import hits
 from tasks.tests.making import make_worker, name_qualification, stage_of, write_keys
+from tasks.work import units
 from tests.page_workers import Person, look, run
 
 SAMPLE = Path(__file__).resolve().parents[4] / "deploy" / "sample" / "quarnsey.xml"
@@ -255,6 +261,37 @@ def test_a_teacher_who_withdraws_takes_the_dialog_along(talked: Collection) -> N
     run("validate_answers", talked.slug)
     assert not Verdict.objects.filter(outcome="kept", question__payload__dialog=0).exists()
     assert Payment.objects.filter(worker__identity__person="AEDITH").count() == 2
+
+
+def go_round(collection: Collection) -> None:
+    """Do what the jobs do in a round, verdicts and what is left out with it."""
+    decide(collection)
+    units.drop_left_out(collection, parameters_of(collection))
+    look(collection)
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before it is offered", "while it is"])
+def test_nobody_is_asked_about_a_dialog_whose_teacher_is_left_out(
+    talked: Collection, before: bool
+) -> None:
+    stage = stage_of(talked, "validation")
+    grace = Worker.objects.get(identity__person="AGRACE")
+    if not before:
+        go_round(talked)
+        assert hits.places_left(stage) == 2 * len(VALIDATORS)
+    made = exclude_worker(talked, grace, "Careless.", "rita", timezone.now())
+    go_round(talked)
+    assert hits.places_left(stage) == 0
+    told = Verdict.objects.values_list("outcome", "reason")
+    assert set(told) == {("dropped", "writer_left_out")}
+    assert attention_to([talked])[talked.pk].left_out == 0
+    include_again(made, "She was not.", "rita", timezone.now())
+    go_round(talked)
+    assert hits.places_left(stage) == 2 * len(VALIDATORS)
+    Worker.objects.filter(pk=grace.pk).update(withdrawn_at=timezone.now())
+    go_round(talked)
+    assert hits.places_left(stage) == 0
+    assert not Verdict.objects.filter(outcome="waiting").exists()
 
 
 def test_the_release_is_scored_by_the_teacher_and_by_the_majority(
