@@ -9,8 +9,7 @@ from annotation.decisions.verdicts import is_decided
 from annotation.splits.difficulty.examples import kept_questions
 from collector.models import Collection, Stage, StageState
 from collector.protocols.creation import parameters_of
-from collector.protocols.parameters import Parameters, StageTable
-from tasks.models import Lease, LeaseState
+from collector.protocols.parameters import StageTable
 from tasks.work.units import add_unit, is_over
 
 
@@ -41,7 +40,8 @@ def _make_units(stage: Stage, table: StageTable) -> int:
     parameters = parameters_of(collection)
     stages = parameters.stages()
     sources = {table.items_from, stages[table.items_from].items_from} - {"seeds"}
-    over = all(_is_over(collection, name, parameters) for name in sources)
+    rows = collection.stages.select_related("collection").filter(name__in=sources)
+    over = all(is_over(row, parameters) for row in rows)
     # A question that waits for votes of a closed stage waits for nothing.
     if not over or not is_decided(collection):
         return 0
@@ -56,10 +56,3 @@ def _make_units(stage: Stage, table: StageTable) -> int:
     for start in range(0, len(sample), per_unit):
         add_unit(stage, table, sample[start : start + per_unit], table.redundancy.of("test"))
     return (len(sample) + per_unit - 1) // per_unit
-
-
-def _is_over(collection: Collection, name: str, parameters: Parameters) -> bool:
-    """Return whether nothing more comes of the stage; in a closed one people may be at work."""
-    stage = collection.stages.select_related("collection").get(name=name)
-    at_work = Lease.objects.filter(unit__stage=stage, state=LeaseState.LIVE)
-    return is_over(stage, parameters) and not at_work.exists()

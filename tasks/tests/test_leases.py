@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, transaction
 from django.db.models import F
+from django.utils import timezone
 
 from collector.protocols.creation import parameters_of
 from tasks.lifecycle import publication
-from tasks.models import Exposure, Lease, LeaseEnded, LeaseState, Unit, UnitItem
+from tasks.models import Exposure, Lease, LeaseEnded, LeaseState, Session, Unit, UnitItem
 from tasks.tests.making import (
     NOW,
     make_collection,
@@ -63,6 +64,29 @@ def test_people_at_work_on_a_closed_stage_are_waited_for_before_a_small_unit_is_
     assert units.is_over(stage, parameters)
     redundancies = list(answer.units.values_list("redundancy", flat=True))
     assert len(redundancies) == len(set(redundancies)), "one HIT of ten, not five of two"
+
+
+def test_work_of_a_closed_stage_that_can_come_late_is_waited_for_as_long_as_it_can():
+    collection = make_collection(seeds=10, answer__items_per_hit=10)
+    stage, answer = stage_of(collection, "question"), stage_of(collection, "answer")
+    parameters, now = parameters_of(collection), timezone.now()
+    out = [claim(stage, make_worker(f"A{number}")) for number in range(3)]
+    for lease in out:
+        leases.save_draft(lease, {"data": questions_for(lease)}, 0, NOW)
+    until = now + timedelta(minutes=10)
+    Session.objects.update(signed_until=until)
+    leases.expire_overdue(now)
+    publication.close_stage(stage)
+    for lease in out[:2]:
+        stage.refresh_from_db()
+        assert not units.is_over(stage, parameters)
+        assert units.bundle(answer, parameters) == 0
+        lease.refresh_from_db()
+        assert submissions.hand_in(lease, questions_for(lease), now, synthetic=False).counts
+    assert units.bundle(answer, parameters) == 0
+    Session.objects.update(signed_until=now - timedelta(minutes=1))
+    assert units.is_over(stage, parameters)
+    assert units.bundle(answer, parameters) == 1
 
 
 def test_a_unit_can_never_be_overbooked_by_the_database_itself():

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet, Sum
+from django.utils import timezone
 
 from collector.models import Collection, Seed, Stage, StageState
 from collector.models.corpus import CorpusKind
@@ -124,9 +125,18 @@ def is_done(stage: Stage) -> bool:
 
 
 def is_ended(stage: Stage) -> bool:
-    """Return whether nobody works or can work on what was made: it is done, or closed and left."""
-    at_work = Lease.objects.filter(unit__stage=stage, state=LeaseState.LIVE)
-    return is_done(stage) or (stage.state == StageState.CLOSED and not at_work.exists())
+    """Return whether nothing more comes of what was made: it is done, or closed and left.
+
+    Of a closed stage comes what people are at, and what they can still hand in late.
+    """
+    late = Q(
+        state=LeaseState.EXPIRED,
+        draft__isnull=False,
+        submission=None,
+        session__signed_until__gt=timezone.now(),
+    )
+    to_come = Lease.objects.filter(Q(state=LeaseState.LIVE) | late, unit__stage=stage)
+    return is_done(stage) or (stage.state == StageState.CLOSED and not to_come.exists())
 
 
 def is_over(stage: Stage, parameters: Parameters) -> bool:
