@@ -12,6 +12,8 @@ from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.test import Client
+
 from tests.simulator.forms import Form, follow, forms_of
 from tests.simulator.life import CUT, JOBS, WEBS, Life, Tab
 from tests.simulator.machine import TIME
@@ -39,6 +41,10 @@ class Acts:
         "crowd": 4,
         "take": 8,
         "take_named": 3,
+        "preview": 1,
+        "second_tab": 2,
+        "more_time": 1,
+        "set_up": 0.5,
         "write": 6,
         "hand_in": 8,
         "give_back": 2,
@@ -138,6 +144,55 @@ class Acts:
         return self.life.enter(
             self.rng.choice(self.life.workers), f"/hits/{self.rng.choice(keys)}/"
         )
+
+    def preview(self) -> str:
+        """Look at a HIT before it is accepted: nothing is stored of that."""
+        from marketplace.models import HIT
+
+        keys = HIT.objects.filter(n_open__gt=0).order_by("pk").values_list("hit_id", flat=True)
+        if not keys:
+            return "no HIT"
+        visitor, before = self.rng.choice(self.life.workers), self._n_rows()
+        key = self.rng.choice(list(keys))
+        page = visitor.get(f"/hits/{key}/").content.decode()
+        if frame := re.search(r'<iframe[^>]* src="([^"]+)"', page):
+            parts = urlsplit(unescape(frame[1]))
+            Client(HTTP_HOST=parts.netloc).get(f"{parts.path}?{parts.query}")
+        if self._n_rows() != before:
+            self.life.said.faults.append("preview: something is stored of a look")
+        return f"{visitor.name} {key}"
+
+    def second_tab(self) -> str:
+        """Open the page of somebody's HIT once more, beside the first or after it."""
+        tab = self.life.tab()
+        return self.life.look(tab.visitor, tab.frame) if tab else "no page"
+
+    def more_time(self) -> str:
+        """Ask for more time shortly before it is over; the page of the work follows."""
+        from marketplace.tests.visitor import Frame
+
+        tab = self.life.tab()
+        if tab is None:
+            return "no page"
+        self.life.advance((self.life.lease(tab).expires_at - TIME.now()).total_seconds() - 200)
+        tab.visitor.send(f"{tab.frame.path}extend/")
+        try:
+            frame = Frame(tab.visitor.get(tab.frame.path))
+        except AssertionError:
+            return "no HIT any more"
+        reply = tab.person.post(tab.state, "extend", {"address": frame.url})
+        if reply.status_code == 200:
+            tab.until = self.life.lease(tab).session.signed_until
+        return f"{tab.visitor.name} lease {tab.lease} {reply.status_code}"
+
+    def set_up(self) -> str:
+        """Choose what pages look like, and put the instructions away."""
+        tab = self.life.tab()
+        if tab is None:
+            return "no page"
+        looks = tab.person.post(tab.state, "preferences", {"text_size": "l"})
+        read = tab.person.post(tab.state, "instructions_seen", {"version": 1})
+        return f"{tab.visitor.name} {looks.status_code} {read.status_code}"
 
     def collect(self) -> str:
         """Take a HIT that pays somebody for something else."""

@@ -165,20 +165,27 @@ class Life:
             return None
 
     def enter(self, visitor: Any, path: str, trouble: Callable[[], None] = lambda: None) -> str:
-        """Accept, agree or not, and look at the work: a tab, where there is some.
+        """Accept, and look at the work; where there is none, mostly give the HIT back.
 
         trouble: called before the look.
         """
-        from tasks.models import Lease
-        from tests.page_workers import Person
-
         frame = self.accept(visitor, path)
         if frame is None:
             return f"{visitor.name}: not accepted"
+        trouble()
+        told = self.look(visitor, frame)
+        if told.endswith("in vain") and self.rng.random() < 0.8:
+            visitor.send(f"{frame.path}return/")
+        return told
+
+    def look(self, visitor: Any, frame: Any) -> str:
+        """Agree or not, and look at the work of a HIT: a tab, where there is some."""
+        from tasks.models import Lease
+        from tests.page_workers import Person
+
         person = Person(visitor.worker.worker_id, self.collection)
         person.rng = self.rng
         parts = urlsplit(frame.url)
-        trouble()
         page = person.browser.get(f"{parts.path}?{parts.query}")
         if token := CONSENT.search(page.content.decode()):
             agree = "agree" if self.rng.random() < 0.97 else "no"
@@ -186,8 +193,6 @@ class Life:
             page = person.browser.post("/hit/consent", form)
         found = STATE.search(page.content.decode())
         if not found:
-            if self.rng.random() < 0.8:
-                visitor.send(f"{frame.path}return/")
             return f"{visitor.name}: in vain"
         state = json.loads(found[1])
         # Later leases of the same stay are other pages' work.
