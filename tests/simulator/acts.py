@@ -292,9 +292,13 @@ class Acts:
 
     def look_around(self) -> str:
         """Fill in a form of the marketplace's pages for workers."""
+        from marketplace.models import Assignment
+
         visitor = self.rng.choice(self.life.workers)
         pages = ["/hits/", "/work/", "/history/", "/earnings/", "/messages/", "/preferences/"]
         pages += ["/account/", "/qualifications/"]
+        for work in Assignment.objects.filter(worker=visitor.worker).order_by("-pk")[:3]:
+            pages += [f"/work/{work.pk}/submitted/", f"/work/{work.pk}/write/"]
         return self._fill_in(visitor.client, pages, "/")
 
     # Dialogs.

@@ -74,12 +74,18 @@ def forms_of(
     return allowed, sorted(link for link in links if link.startswith("/"))
 
 
+def words(rng: random.Random) -> str:
+    """Return what somebody types: words, a name that nobody has yet, or nothing."""
+    return rng.choice((*WORDS, f"Number {rng.randrange(10_000)}"))
+
+
 def filled(form: Any, rng: random.Random) -> Fields:
     """Return a form's fields: kept as they are, drawn among choices, or a few words."""
     fields: Fields = []
     radios = defaultdict(list)
     for field in form.inputs:
-        kind = field.get("type", field.tag)
+        # An input that names no type takes text.
+        kind = field.get("type", "text" if field.tag == "input" else field.tag)
         if not field.name or field.get("disabled") is not None:
             continue
         value = field.get("value", "")
@@ -100,7 +106,7 @@ def filled(form: Any, rng: random.Random) -> Fields:
             fields.append((field.name, rng.choice([value, *AMOUNTS])))
         elif kind in ("number", "text", "textarea", "search", "email"):
             own = field.value or ""
-            fields.append((field.name, own if own and rng.random() < 0.8 else rng.choice(WORDS)))
+            fields.append((field.name, own if own and rng.random() < 0.8 else words(rng)))
     fields += [(name, rng.choice(values)) for name, values in radios.items()]
     buttons = [
         (each.get("name"), each.get("value", ""))

@@ -36,6 +36,8 @@ OPERATIONS = (
     "AssociateQualificationWithWorker",
     "DisassociateQualificationFromWorker",
     "ListQualificationRequests",
+    "AcceptQualificationRequest",
+    "RejectQualificationRequest",
     "CreateWorkerBlock",
     "DeleteWorkerBlock",
 )
@@ -76,7 +78,7 @@ def call(life: "Life") -> str:
 
 def _given(life: "Life", name: str, account: str) -> dict[str, Any] | None:
     """Return what is drawn for an operation; None where there is nothing to name."""
-    from marketplace.models import HIT, Assignment, QualificationType
+    from marketplace.models import HIT, Assignment, QualificationRequest, QualificationType
 
     rng = life.rng
     worker = rng.choice(life.workers).worker.worker_id
@@ -109,8 +111,15 @@ def _given(life: "Life", name: str, account: str) -> dict[str, Any] | None:
             given |= {"Reason": f"Good, {rng.random()}.", "UniqueRequestToken": str(rng.random())}
         return given
     if name == "CreateQualificationType":
-        granted = rng.random() < 0.5
-        more = {"AutoGranted": True, "AutoGrantedValue": 1} if granted else {}
+        more: dict[str, Any] = rng.choice(
+            (
+                {"AutoGranted": True, "AutoGrantedValue": 1},
+                {"Test": QUESTION, "TestDurationInSeconds": 600},
+                {},
+            )
+        )
+        if rng.random() < 0.5:
+            more = {**more, "RetryDelayInSeconds": 3600}
         number = f"Test {rng.random()}"
         return {"Name": number, "Description": "d", "QualificationTypeStatus": "Active", **more}
     if name in ("AssociateQualificationWithWorker", "DisassociateQualificationFromWorker"):
@@ -120,6 +129,10 @@ def _given(life: "Life", name: str, account: str) -> dict[str, Any] | None:
             "QualificationTypeId": one["Qualification"].qualification_type_id,
             "WorkerId": worker,
         }
+    if name in ("AcceptQualificationRequest", "RejectQualificationRequest"):
+        asked = QualificationRequest.objects.filter(qualification_type__in=types).order_by("pk")
+        keys = list(asked.values_list("request_id", flat=True))
+        return {"QualificationRequestId": rng.choice(keys)} if keys else None
     if name in ("CreateWorkerBlock", "DeleteWorkerBlock"):
         return {"WorkerId": worker, **({"Reason": "Spam."} if name[0] == "C" else {})}
     if name == "NotifyWorkers":
