@@ -23,8 +23,11 @@ machine.substitute()
 
 from tests.simulator import setting  # noqa: E402
 from tests.simulator.machine import REAL_SECONDS  # noqa: E402
-from tests.simulator.reach import unreached  # noqa: E402
+from tests.simulator.reach import unreached, unseen  # noqa: E402
 from tests.simulator.runs import Run, kind_of_finding, live, numbers, protocols, shorten  # noqa: E402
+
+# All protocols, lived for so long, should have reached all that can be reached.
+LONG_SECONDS = 3000
 
 
 def main() -> int:
@@ -33,7 +36,7 @@ def main() -> int:
     parser.add_argument("--seeds", default="1:6")
     parser.add_argument("--acts", type=int, default=100)
     parser.add_argument("--protocol", default="", help="one or more, by commas; else all six")
-    parser.add_argument("--seconds", type=float, default=1e9, help="begin no run after these")
+    parser.add_argument("--seconds", type=float, help="begin no run after these")
     parser.add_argument("--processes", type=int, default=2, help="runs at a time")
     parser.add_argument("--stop", action="store_true", help="begin no run once one has failed")
     parser.add_argument("--twice", action="store_true", help="compare the rows of two runs")
@@ -71,7 +74,8 @@ class Simulator:
         ]
 
         def lived(run: Run) -> Run | None:
-            if REAL_SECONDS() - began > self.given.seconds or (self.given.stop and self.seen):
+            is_over = self.given.seconds and REAL_SECONDS() - began > self.given.seconds
+            if is_over or (self.given.stop and self.seen):
                 return None
             return live(run, self.databases, self.home, keep_rows=self.given.twice)
 
@@ -80,7 +84,14 @@ class Simulator:
                 if run:
                     self.note(run)
         self.sum_up(REAL_SECONDS() - began)
-        return 1 if self.seen else 0
+        is_long = (self.given.seconds or 0) >= LONG_SECONDS and not self.given.protocol
+        return 1 if self.seen or (is_long and self.missed()) else 0
+
+    def missed(self) -> list[str]:
+        """Return what was never reached or seen."""
+        reached = {name for name, number in self.reached.items() if number}
+        states = {name for name, number in self.states.items() if number}
+        return [*unreached(reached), *unseen(states)]
 
     def note(self, run: Run) -> None:
         """Print what a run found, and count it."""
@@ -132,9 +143,7 @@ class Simulator:
         print(f"{self.n_acts / self.seconds['CPU']:.1f} acts a second of CPU time")
         print({name: round(seconds, 1) for name, seconds in self.seconds.most_common()})
         print(dict(self.states.most_common()))
-        reached = {name for name, number in self.reached.items() if number}
-        print(f"{len(reached)} routes, operations and commands were reached, these were not:")
-        print(", ".join(unreached(reached)))
+        print("Never reached or seen:", ", ".join(self.missed()))
         for kind, seeds in sorted(self.seen.items(), key=lambda one: -len(one[1])):
             print(f"{len(seeds):4} {kind}: {seeds[:8]}")
 

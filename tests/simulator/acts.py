@@ -18,6 +18,7 @@ from tests.simulator.forms import Form, follow, forms_of
 from tests.simulator.life import CUT, JOBS, WEBS, Life, Tab
 from tests.simulator.machine import TIME
 from tests.simulator.processes import Trouble
+from tests.simulator.programs import approve
 from tests.simulator.talks import Page
 
 # Forms that end a visit, or begin processes of their own; each is tested where it belongs.
@@ -67,6 +68,7 @@ class Acts:
         "host": 2,
         "program": 3,
         "work_for_program": 3,
+        "merge": 1,
         "command": 1,
         # Jobs, time and mishaps.
         "jobs": 8,
@@ -564,6 +566,34 @@ class Acts:
         forms, _ = forms_of(visitor.client, urlsplit(unescape(frame[1])).path, self.rng, NEVER)
         return f"{visitor.name} {path} {[form.send().status_code for form in forms[:1]]}"
 
+    def merge(self) -> str:
+        """Make two accounts of one person one, while work of the second is being approved."""
+        from marketplace.models import Assignment, Worker
+        from marketplace.tests.visitor import Visitor
+
+        people = [visitor.worker for visitor in self.life.workers]
+        work = Assignment.objects.filter(state="submitted", worker__in=people).order_by("pk")
+        if not work or self.life.is_paused:
+            return "no work to approve"
+        row = self.rng.choice(list(work.select_related("hit__requester", "worker")))
+        second, at = row.worker, people.index(row.worker)
+        kept = people[at - 1]
+
+        def merge() -> None:
+            page = f"/desk/workers/{kept.pk}/"
+            for form in forms_of(self.life.host, page, self.rng, NEVER)[0]:
+                if form.action.endswith("merge/"):
+                    form.but(second=second.worker_id).send()
+            if Worker.objects.get(pk=second.pk).merged_into_id:
+                self.life.seen["an approval during a merge of accounts"] += 1
+                # Whoever comes under that name again has a new account.
+                self.life.workers[at] = Visitor(self.life.workers[at].name)
+
+        self.life.meanwhile = merge
+        self.life.trouble = Trouble(pauses_at=self.rng.randrange(15))
+        is_ours = row.hit.requester.name == "Rita"
+        return approve(row.assignment_id, is_ours=is_ours)
+
     def command(self) -> str:
         """Run a command of a requester's day."""
         from tests.simulator.programs import run_command
@@ -577,14 +607,16 @@ class Acts:
         from tasks.people.erasure import forget
 
         rows = list(Worker.objects.filter(identity__isnull=False).order_by("created_at", "pk"))
-        if not rows or self.rng.random() < 0.5:
-            return "nobody asks"
-        worker = self.rng.choice(rows)
-        try:
-            forget(worker, TIME.now(), withdraw=self.rng.random() < 0.7)
-        except ActionError as error:
-            return str(error)[:40]
-        return "forgotten"
+        withdraw, told = self.rng.random() < 0.7, "nobody asks"
+        # Who is at work or waits for money is told to come again; then somebody else asks.
+        for worker in self.rng.sample(rows, len(rows)):
+            try:
+                forget(worker, TIME.now(), withdraw=withdraw)
+            except ActionError as error:
+                told = str(error)[:40]
+            else:
+                return "forgotten"
+        return told
 
     # Jobs and time.
     def _process(self) -> str:

@@ -64,6 +64,7 @@ class Life:
         self.site = Site([*WEBS, *JOBS])
         self.site.answers["wire"] = self._serve_wire
         self.site.answers["pause"] = self._pause
+        self.site.answers["seen"] = lambda name: self.seen.update([name])
         self.site.answers["publish"] = self.site.answers["subscribe"] = lambda *_: None
         self.web, self.trouble, self.n_asked = WEBS[0], Trouble(), 0
         self.act, self.meanwhile, self.is_paused = "begin", lambda: None, False

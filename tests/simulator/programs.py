@@ -76,6 +76,18 @@ def call(life: "Life") -> str:
     return f"{name} by {account}"
 
 
+def approve(assignment_id: str, *, is_ours: bool) -> str:
+    """Let a program approve a piece of work of the collection's account, or of Leo's."""
+    from botocore.exceptions import ClientError
+
+    client = worlds.wire(settings.MTURK_KEYS_FILE if is_ours else worlds.programs_keys())
+    try:
+        client.approve_assignment(AssignmentId=assignment_id)
+    except ClientError as refused:
+        return str(refused.response["Error"]["Code"])
+    return "approved"
+
+
 def _given(life: "Life", name: str, account: str) -> dict[str, Any] | None:
     """Return what is drawn for an operation; None where there is nothing to name."""
     from marketplace.models import HIT, Assignment, QualificationRequest, QualificationType

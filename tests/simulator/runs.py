@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.simulator import worlds
+from tests.simulator import reach, worlds
 from tests.simulator.databases import Databases
 from tests.simulator.machine import REAL_SECONDS, TIME, reseed
 from tests.simulator.processes import Died
@@ -197,6 +197,7 @@ class RandomLife(Living):
         with self.timed("release"):
             self.note("quiet", self.truths.quiet())
             self.note("quiet", self.truths.always())
+        self.life.seen.update(name for name, rows in reach.stored().items() if rows.exists())
 
     def _weights(self) -> dict[str, float]:
         """Return how often each act comes: every seed has more of some, and none of others."""

@@ -33,6 +33,13 @@ class Page:
         """Return whether it has a socket."""
         return self.number > 0
 
+    @property
+    def place(self) -> tuple[int, int, bool]:
+        """Return the dialog that it shows, and how far that has come."""
+        dialog = self.conversation.state.get("dialog") or {"id": 0}
+        turns = dialog.get("turns")
+        return dialog["id"], len(turns or ()), bool(turns and turns[-1]["answer"])
+
 
 class Talks:
     """All pages of dialogs, by the numbers of their sockets."""
@@ -96,7 +103,10 @@ class Talks:
         page.number, page.process = self.n_opened, process
         self.at[page.number] = page
         self._tell(process, "open_socket", page.number)
-        for message in page.conversation.greet():
+        greeting, *unanswered = page.conversation.greet()
+        self.say(page, greeting)
+        for message in unanswered:
+            self.life.seen["a move sent again after a cut"] += message not in page.typed
             self.say(page, message)
 
     def cut(self, page: Page) -> None:
@@ -170,6 +180,17 @@ class Talks:
                 page.typed += page.conversation.hear(orjson.loads(event["text"]))
             except StuckError as stuck:
                 self.life.seen[f"stuck: {str(stuck)[:40]}"] += 1
+            self._compare(page)
+
+    def _compare(self, page: Page) -> None:
+        """Note what a page shows that its partner's, at another process, does not show yet."""
+        dialog, *place = page.place
+        for other in self.at.values():
+            its_dialog, *its_place = other.place
+            if dialog and dialog == its_dialog and other.process != page.process:
+                self.life.seen["a dialog between two processes"] += 1
+                if its_place < place:
+                    self.life.seen["a move stored and not yet shown to the partner"] += 1
 
     def forget(self, process: str) -> None:
         """Close the sockets of a process that has died; its pages come back to others."""
