@@ -61,15 +61,10 @@ class Life:
         self.reached: Counter[str] = Counter()
         self.seen: Counter[str] = Counter()
         self.counted: Counter[str] = Counter()
-        self.site = Site([*WEBS, *JOBS])
-        self.site.answers["wire"] = self._serve_wire
-        self.site.answers["pause"] = self._pause
-        self.site.answers["seen"] = lambda name: self.seen.update([name])
-        self.site.answers["publish"] = self.site.answers["subscribe"] = lambda *_: None
         self.web, self.trouble, self.n_asked = WEBS[0], Trouble(), 0
         self.act, self.meanwhile, self.is_paused = "begin", lambda: None, False
-        through(self.serve)
-        self.collection = worlds.create(protocol, seed, also)
+        self.site = self.begin_site()
+        self.collection = self.create(also)
         self.requester = Requester.objects.get(name="Rita")
         self.workers = [Visitor(name) for name in worlds.WORKERS]
         self.tabs: list[Tab] = []
@@ -78,6 +73,19 @@ class Life:
         self.host = self._host()
         self.is_at_rest = False
         self.talks = Talks(self)
+
+    def begin_site(self) -> Site:
+        """Return the processes, which serve whatever browsers of this process ask for."""
+        site = Site([*WEBS, *JOBS])
+        site.answers |= {"wire": self._serve_wire, "pause": self._pause}
+        site.answers["seen"] = lambda name: self.seen.update([name])
+        site.answers["publish"] = site.answers["subscribe"] = lambda *_: None
+        through(self.serve)
+        return site
+
+    def create(self, also: dict[str, Any] | None) -> Any:
+        """Return the collection that this life is about."""
+        return worlds.create(self.protocol, self.seed, also)
 
     def sent_to(self, page: Page, text: str) -> None:
         """Note what a dialog's page was sent."""
