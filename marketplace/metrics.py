@@ -23,18 +23,14 @@ def metrics(request: HttpRequest) -> HttpResponse:
     return metrics_page(request, SITE.name)
 
 
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
-
-
 def assignments() -> Iterator[Row]:
     """Yield what workers are at, and what they have handed in that nobody has decided."""
     rows = Assignment.objects.filter(state__in=OPEN).order_by()
     counted = rows.values_list("state", "worker__is_simulated").annotate(n=Count("pk"))
     found = {(state, simulated): number for state, simulated, number in counted}
     for state in OPEN:
-        for simulated in (False, True):
-            yield (str(state), _yes(simulated)), (found.get((state, simulated), 0),)
+        for simulated, told in ((False, "no"), (True, "yes")):
+            yield (str(state), told), (found.get((state, simulated), 0),)
 
 
 def events() -> Iterator[Row]:

@@ -21,7 +21,7 @@ from annotation.protocols.contracts import VALIDATION, ValidationPart
 from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
-from collector.protocols.parameters import Parameters, StageTable
+from collector.protocols.parameters import Parameters
 from tasks.kinds.registry import kind_of
 from tasks.models import Answer, Question, Unit, UnitItem
 
@@ -119,14 +119,17 @@ def voting_stages(parameters: Parameters) -> dict[str, tuple[str, ...]]:
     """
     main = {name: table for name, table in parameters.stages().items() if not table.qualifies}
     return {
-        source: (source, *(name for name, table in main.items() if _votes(table, source)))
+        source: (
+            source,
+            *(
+                name
+                for name, table in main.items()
+                if table.items_from == source and not table.sample_questions
+            ),
+        )
         for source, asking in main.items()
         if asking.items_from == "seeds"
     }
-
-
-def _votes(table: StageTable, source: str) -> bool:
-    return table.items_from == source and not table.sample_questions
 
 
 def votes_on(question: Question, stage_names: Sequence[str], out: AbstractSet[str]) -> list[Answer]:
@@ -162,7 +165,7 @@ def _decide(
         out = excluded_workers(collection)
         decided = _decided(question, stage_names, validation, parameters, out, now)
         row = Verdict.objects.select_for_update().filter(question=question).first()
-        if row and row.overridden and not _is_out(row, out):
+        if row and row.overridden and (row.chosen is None or is_counted(row.chosen, out)):
             # A requester has decided since the question was picked.
             return 0
         Verdict.objects.update_or_create(question=question, defaults=decided)
@@ -246,11 +249,6 @@ def _to_come(
         submitted__lt=F("redundancy"),
     )
     return rows.exclude(stage__state=StageState.CLOSED)
-
-
-def _is_out(verdict: Verdict, out: AbstractSet[str]) -> bool:
-    """Return whether the chosen answer, or the vote that it rests on, counts no more."""
-    return verdict.chosen is not None and not is_counted(verdict.chosen, out)
 
 
 @dataclass(frozen=True)

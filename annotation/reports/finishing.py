@@ -31,8 +31,9 @@ class FinishingReport:
         work = self.work
         done = ["Nobody gets new work."]
         if work.hits:
+            are = "is" if work.hits == 1 else "are"
             done.append(
-                f"{_counted(work.hits, 'HIT')} that nobody works on {_are(work.hits)} taken down; "
+                f"{_counted(work.hits, 'HIT')} that nobody works on {are} taken down; "
                 f"{price(work.held_cents)} held for them are free again."
             )
         if work.at_work:
@@ -102,7 +103,3 @@ def _until(work: UnfinishedWork) -> str:
 
 def _counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"

@@ -212,17 +212,17 @@ def is_wanted(stage: Stage) -> bool:
     if not tables[stage.name].qualifies:
         return True
     stages = {one.name: one for one in stage.collection.stages.select_related("collection")}
-    opened = [name for name in stages if _leads_to(stage.name, tables[name])]
+    # By what it grants, or by what is written in it.
+    opened = [
+        name
+        for name, table in tables.items()
+        if stage.name in (table.requires, table.items_from, *qualifications.roles_required(table))
+    ]
     return not opened or any(
         stages[name].state != StageState.CLOSED
         and (is_wanted(stages[name]) if tables[name].qualifies else not is_done(stages[name]))
         for name in opened
     )
-
-
-def _leads_to(name: str, table: StageTable) -> bool:
-    # By what it grants, or by what is written in it.
-    return name in (table.requires, table.items_from, *qualifications.roles_required(table))
 
 
 def is_open(stage: Stage) -> bool:

@@ -1,9 +1,8 @@
 """A submission laid out for reading: what was written, marked or said, beside its passage."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
 
 from django.db.models import Prefetch, Q, QuerySet
 
@@ -93,14 +92,13 @@ def _evidence(written: list[WrittenQuestion]) -> list[tuple[int, int, str]]:
     return [
         (span["start"], span["end"], str(row.number))
         for row in written
-        for marked in (row.question.payload.get("context"), *_own_marks(row))
+        for marked in (
+            row.question.payload.get("context"),
+            *(one.payload.get(name) for one in row.answers for name in MARKED),
+        )
         for span in marked or ()
         if span.get("document", MAIN) in OWN
     ]
-
-
-def _own_marks(written: WrittenQuestion) -> list[Sequence[Mapping[str, Any]]]:
-    return [one.payload.get(name) or () for one in written.answers for name in MARKED]
 
 
 def _answer_sheets(answers: QuerySet[Answer], corpus: Corpus) -> list[Sheet]:

@@ -4,7 +4,7 @@ import re
 from datetime import datetime
 
 from django.contrib import messages
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -18,7 +18,7 @@ from collector.models import CollectionState
 from collector.protocols.revisions import newest, revise
 from common.actions import ActionError
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.models import Grant, GrantState
+from tasks.models import GrantState
 from tasks.people import trusted
 from tasks.people.audience import audience_of
 from tasks.people.qualifications import trusted_grants
@@ -103,7 +103,8 @@ def take_back(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     if at is None:
         messages.error(request, "Choose whom to take it back from in the list.")
         return redirect(context.url("people"))
-    grants = _let_in(context).filter(**of, decided_at=at)
+    grants = trusted_grants(context.collection)
+    grants = grants.filter(**of, state=GrantState.GRANTED, decided_at=at)
     done = trusted.take_back(context.collection, grants, name_of(request), timezone.now())
     messages.success(request, f"Taken back from {done}. What they hold they may finish.")
     return redirect(context.url("people"))
@@ -116,10 +117,6 @@ def _moment(text: str) -> datetime | None:
     except ValueError:
         return None
     return at if at and at.tzinfo else None
-
-
-def _let_in(context: CollectionContext) -> QuerySet[Grant]:
-    return trusted_grants(context.collection).filter(state=GrantState.GRANTED)
 
 
 def _drawn(

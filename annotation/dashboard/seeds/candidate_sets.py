@@ -7,7 +7,6 @@ from pathlib import PurePath
 from typing import Any
 
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
@@ -172,16 +171,12 @@ def _added(context: CollectionContext, form: SetsForm) -> AddedSets:
 def _proposals(form: SetsForm, proposer: Proposer, cut: Proposer) -> Iterator[Proposal]:
     role = form.cleaned_data["role"]
     for file in form.cleaned_data["title_files"]:
-        name = _name(file)
+        name = PurePath(file.name or "titles.txt").name
         yield proposer.titles(role, PurePath(name).stem, titles_in(file.read(), name), name)
     for title in form.cleaned_data["categories"]:
         yield cut.category(role, title)
     for title in form.cleaned_data["list_pages"]:
         yield proposer.list_page(role, title)
-
-
-def _name(file: UploadedFile) -> str:
-    return PurePath(file.name or "titles.txt").name
 
 
 def _named(sets: Sequence[CandidateSet]) -> str:

@@ -106,13 +106,9 @@ def worker(request: DeskRequest, key: int) -> HttpResponse:
     return redirect("desk-worker", key=key)
 
 
-def _profile(found: Worker) -> WorkerProfile:
-    return getattr(found, "profile", None) or WorkerProfile(worker=found)
-
-
 def _known(found: Worker) -> dict[str, str]:
     """Return what is kept of a worker, as the form names it."""
-    profile = _profile(found)
+    profile = getattr(found, "profile", None) or WorkerProfile(worker=found)
     names = [name for name in PersonForm.base_fields if name != "name"]
     return {"name": found.display_name, **{name: getattr(profile, name) or "" for name in names}}
 
