@@ -643,11 +643,14 @@ class Acts:
 
     def rest(self) -> str:
         """Let one of the processes look some minutes long, unhindered."""
+        from tasks.lifecycle.due_work import due
+
         process = self._process()
-        for _ in range(2):
-            self.life.advance(301)
+        for seconds in (301, 301, 3):
+            self.life.advance(seconds)
             self.life.round(process)
-        self.life.is_at_rest = not self.life.is_paused
+        # What a round did is looked at in the next one.
+        self.life.is_at_rest = not self.life.is_paused and not due(TIME.now())
         return process
 
     def wait(self) -> str:
