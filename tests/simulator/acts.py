@@ -177,7 +177,7 @@ class Acts:
         if tab is None:
             return "no page"
         self.life.advance((self.life.lease(tab).expires_at - TIME.now()).total_seconds() - 200)
-        tab.visitor.send(f"{tab.frame.path}extend/")
+        self.life.press(tab.visitor, f"{tab.frame.path}extend/")
         try:
             frame = Frame(tab.visitor.get(tab.frame.path))
         except AssertionError:
@@ -276,7 +276,8 @@ class Acts:
         if tab is None:
             return "no page"
         self._page_trouble()
-        tab.visitor.send(f"{tab.frame.path}return/")
+        if self.life.press(tab.visitor, f"{tab.frame.path}return/") is None:
+            return f"nobody is {tab.visitor.name} any more"
         tab.is_done = tab.was_given_back = True
         return f"{tab.visitor.name} lease {tab.lease}"
 
@@ -554,7 +555,9 @@ class Acts:
         visitor = self.rng.choice(self.life.workers)
         hit = self.rng.choice(list(open_hits))
         self._page_trouble()
-        reply = visitor.send(f"/hits/{hit.hit_id}/accept/")
+        reply = self.life.press(visitor, f"/hits/{hit.hit_id}/accept/")
+        if reply is None:
+            return f"nobody is {visitor.name} any more"
         path = reply.request["PATH_INFO"]
         if not path.startswith("/work/"):
             return f"{visitor.name}: not accepted"

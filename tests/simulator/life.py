@@ -173,6 +173,13 @@ class Life:
         except AssertionError:
             return None
 
+    def press(self, visitor: Any, path: str) -> Any:
+        """Return where a button of the marketplace leads; None for whom it does not know any more."""
+        try:
+            return visitor.send(path)
+        except AssertionError:
+            return None
+
     def enter(self, visitor: Any, path: str, trouble: Callable[[], None] = lambda: None) -> str:
         """Accept, and look at the work; where there is none, mostly give the HIT back.
 
@@ -184,7 +191,7 @@ class Life:
         trouble()
         told = self.look(visitor, frame)
         if told.endswith("in vain") and self.rng.random() < 0.8:
-            visitor.send(f"{frame.path}return/")
+            self.press(visitor, f"{frame.path}return/")
         return told
 
     def look(self, visitor: Any, frame: Any) -> str:
