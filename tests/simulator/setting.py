@@ -134,6 +134,7 @@ HEAVY = (
 )
 HEAVY += ("kombu.transport.memory", "celery.app.trace", "celery.concurrency.solo", "stringprep")
 HEAVY += ("cryptography.hazmat.primitives.ciphers", "csp.middleware", "whitenoise.middleware")
+HEAVY += ("scipy.stats", "pandas")
 ROOMS = ("common", "collector", "tasks", "annotation", "marketplace")
 
 
