@@ -24,11 +24,13 @@ from tests.simulator import machine
 
 machine.substitute()
 
-from tests.simulator import runs, setting  # noqa: E402
+from tests.simulator import runs, setting, worlds  # noqa: E402
 from tests.simulator.machine import REAL_SECONDS  # noqa: E402
 
 # What everybody is given before it is over, in looks around of all people.
 MOST_ROUNDS = 14
+# Where all that there are have written about a paragraph, nobody is left to answer.
+NEWCOMERS, NEWCOMERS_AT = ("olga", "peter"), 3
 EDGES = (0, 1, 2, 3, 5, 100, -1, 10**6)
 
 
@@ -69,25 +71,36 @@ class Trial(runs.Living):
 
     def live(self) -> None:
         """Create it, let everybody work, and make a release of it."""
+        from django.db import transaction
+
         from collector.protocols.loading import ProtocolError
         from common.actions import ActionError
+        from marketplace.tests.visitor import Visitor
         from tests.simulator.life import Life
 
         also = drawn(self.run.protocol, random.Random(f"{self.run.seed}:also"))
         self.run.told.append(f"{also}")
+        # Before there are processes: most files are refused.
         try:
-            self.begin(lambda: Life(self.run.protocol, self.run.seed, self.home, also))
+            with transaction.atomic():
+                worlds.create(self.run.protocol, self.run.seed, also)
+                transaction.set_rollback(True)
         except (ProtocolError, ActionError) as refused:
             self.run.seen["refused"] += 1
             self.run.told.append(str(refused))
             return
+        self.databases.use(self.name)
+        self.begin(lambda: Life(self.run.protocol, self.run.seed, self.home, also))
         self.act("0", "publish", random.Random(0))
         for at in range(1, MOST_ROUNDS):
+            if at == NEWCOMERS_AT:
+                self.life.workers += [Visitor(name) for name in NEWCOMERS]
             told = self.act(f"{at}", "crowd", random.Random(f"{self.run.seed}:{at}"))
+            self.run.told.append(told)
             for name in ("talk", "let_in"):
                 self.act(f"{at}.{name}", name, random.Random(f"{self.run.seed}:{at}:{name}"))
             self.life.advance(7200)
-            if at > 3 and not re.search(r"\[200", told):
+            if at > NEWCOMERS_AT + 2 and not re.search(r"\[200", told):
                 break
         self.quiet()
         self.note("quiet", self.truths.always())
