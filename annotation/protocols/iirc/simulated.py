@@ -1,13 +1,12 @@
 """What a plausible worker would type into a page, and what real ones did."""
 
 import random
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from annotation.protocols.iirc.simulation import inspection
 from annotation.protocols.iirc.simulation.answering import Opener, answer
-from annotation.protocols.iirc.simulation.replay import Replay, read_replay
+from annotation.protocols.iirc.simulation.inspection import inspect as inspect
+from annotation.protocols.iirc.simulation.replay import replay as replay
 from annotation.protocols.iirc.simulation.writing import write
 from tasks.simulation.behaviour import Behaviour
 
@@ -24,18 +23,3 @@ def fill(
         return {"questions": write(page, behaviour, rng)}
     items: Any = page["items"]
     return {"answers": [answer(item, behaviour, rng, open_article) for item in items]}
-
-
-def replay(path: Path) -> Replay:
-    """Return what the real workers did whose work is in the file; raises ValueError naming it."""
-    return read_replay(path)
-
-
-def inspect(
-    kind: str,
-    data: Mapping[str, Sequence[object]],
-    items: Sequence[Mapping[str, object]],
-    open_article: Opener,
-) -> tuple[bool, str]:
-    """Return whether a qualification submission passes, and the note for its worker."""
-    return inspection.inspect(kind, data, items, open_article)

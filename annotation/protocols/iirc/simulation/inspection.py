@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from annotation.protocols.iirc import checks
-from annotation.protocols.iirc.simulation import answers
-from annotation.protocols.iirc.simulation.answering import MAIN, Opener, opened
+from annotation.protocols.iirc.simulation.answering import MAIN, Opener, find, opened
+from annotation.protocols.iirc.simulation.writing import is_advised_against
+from tasks.widgets.evidence import is_inside_word
 
 PROVEN = ("span", "value", "binary")
 # What an answerer could mark without opening a linked article.
@@ -45,21 +45,9 @@ def _of_questions(data: Mapping[str, Any], items: Mapping[str, Any]) -> Iterator
     ]
     if _n_cut(marks) > MOST_SLIPS:
         yield "The marks cut through words: mark whole words that the question needs."
-    echoes = [one for one in questions if is_careless(one, items[one["item"]])]
+    echoes = [one for one in questions if is_advised_against(one, items[one["item"]])]
     if len(echoes) > MOST_SLIPS:
         yield "Several questions ask only what the paragraph says, or nothing of it."
-
-
-def is_careless(question: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
-    """Return whether the page advises against the question, or one sentence holds all its words.
-
-    The page does not say the latter: many a good question about a date has no other words.
-    """
-    asked = checks.telling(question["text"])
-    echo = len(asked) > 1 and any(
-        asked <= checks.telling(item["text"][start:end]) for start, end in item["sentences"]
-    )
-    return echo or any(checks.advice(0, question, item))
 
 
 def _of_answers(
@@ -89,7 +77,7 @@ def _of_answers(
 
 def _has_answer(item: Mapping[str, Any], open_article: Opener) -> bool:
     """Return whether a careful reader finds an answer where the question's writer pointed."""
-    found, _ = answers.find(item["question"], item["passage"], opened(item, open_article))
+    found, _ = find(item["question"], opened(item, open_article))
     return found["type"] != "none"
 
 
@@ -104,12 +92,6 @@ def _own_marks(one: Mapping[str, Any], item: Mapping[str, Any]) -> Iterator[Mapp
 def _n_cut(marks: Iterable[tuple[Mapping[str, Any], str]]) -> int:
     """Return how many spans begin or end inside a word."""
     return sum(
-        _inside_a_word(text, span["start"]) or _inside_a_word(text, span["end"])
+        is_inside_word(text, span["start"]) or is_inside_word(text, span["end"])
         for span, text in marks
     )
-
-
-def _inside_a_word(text: str, at: int) -> bool:
-    # Scripts without capitals do not all put spaces between words.
-    around = text[max(0, at - 1) : at + 1]
-    return 0 < at < len(text) and all(letter.lower() != letter.upper() for letter in around)

@@ -9,7 +9,7 @@ from annotation.protocols.iirc.checks import telling
 from annotation.protocols.iirc.dataset_tree import LayoutError
 from annotation.protocols.iirc.parsing import read_passages
 from annotation.protocols.iirc.simulation.real_work import Answer, Passage, Question, Quotation
-from annotation.protocols.iirc.simulation.subjects import plain
+from annotation.protocols.iirc.simulation.writing import plain
 
 KNOWN_TYPES = ("span", "value", "binary", "none")
 WORD = re.compile(r"\w[\w'’-]*")

@@ -143,7 +143,7 @@ class Replay(RealWork):
         return None
 
 
-def read_replay(path: Path) -> Replay:
+def replay(path: Path) -> Replay:
     """Return the replay of an official file, or of one that quotes questions with paragraphs.
 
     Raises LayoutError, a ValueError, naming the file for anything else.

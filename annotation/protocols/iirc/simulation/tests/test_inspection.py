@@ -7,7 +7,7 @@ import pytest
 
 from annotation.protocols.iirc import simulated
 from annotation.protocols.iirc.simulation.tests.pages import seeded
-from annotation.protocols.iirc.simulation.tests.test_answers import LIVES, PASSAGE
+from annotation.protocols.iirc.simulation.tests.test_answers import LIVES, PASSAGE, article, nothing
 from tasks.simulation.behaviour import DILIGENT, SPAMMER, Behaviour
 from tasks.widgets import answer as answer_widget
 
@@ -49,21 +49,7 @@ UNANSWERABLE = ("Who won the Long Bridge?", "How much did the Long Bridge cost t
 
 def opened(item: str, title: str) -> dict[str, Any] | None:
     """Return a linked article as the page gets it."""
-    if title not in LIVES:
-        return None
-    ends = [number for number, letter in enumerate(LIVES[title], 1) if letter == "."]
-    starts = [0, *ends[:-1]]
-    paragraph = {
-        "start": 0,
-        "text": LIVES[title],
-        "kind": "paragraph",
-        "sentences": [list(pair) for pair in zip(starts, ends, strict=True)],
-    }
-    return {"title": title, "sections": [{"heading": "", "level": 0, "paragraphs": [paragraph]}]}
-
-
-def nothing(item: str, title: str) -> None:
-    """Stand for a corpus that has no linked article."""
+    return article(title) if title in LIVES else None
 
 
 def asked_of(questions: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
