@@ -29,8 +29,8 @@ def assignments() -> Iterator[Row]:
     counted = rows.values_list("state", "worker__is_simulated").annotate(n=Count("pk"))
     found = {(state, simulated): number for state, simulated, number in counted}
     for state in OPEN:
-        for simulated, told in ((False, "no"), (True, "yes")):
-            yield (str(state), told), (found.get((state, simulated), 0),)
+        for simulated, word in ((False, "no"), (True, "yes")):
+            yield (str(state), word), (found.get((state, simulated), 0),)
 
 
 def events() -> Iterator[Row]:

@@ -59,7 +59,8 @@ def deliver_due(now: datetime, send: Send = webhook.send, most: int = 500) -> De
         if _is_held_back(event, now):
             continue
         try:
-            for _ in range(_copies(event)):
+            is_twice = _chance(event, "copies") < faults_of(event.requester).duplicate_events
+            for _ in range(2 if is_twice else 1):
                 send(event.destination, *envelope_of(event, now))
         except Exception as error:
             # Whatever is wrong with one event, the others go out.
@@ -139,10 +140,6 @@ def _is_held_back(event: Event, now: datetime) -> bool:
         return False
     _settle(event, next_attempt_at=now + REORDERED_BY)
     return True
-
-
-def _copies(event: Event) -> int:
-    return 2 if _chance(event, "copies") < faults_of(event.requester).duplicate_events else 1
 
 
 _something = Signal()

@@ -38,7 +38,9 @@ def list_review_policy_results(call: Call, parameters: dict[str, Any]) -> dict[s
         if parameters.get("RetrieveResults", True):
             entries += [(level, "ReviewResults", one) for one in policy.results]
         if parameters.get("RetrieveActions", True):
-            entries += [(level, "ReviewActions", _timed(one)) for one in policy.actions]
+            for one in policy.actions:
+                at = datetime.fromisoformat(one["CompleteTime"])
+                entries.append((level, "ReviewActions", one | {"CompleteTime": at}))
     size, last = page_asked(parameters, int)
     start = max(0, last[1]) if last else 0
     shown = entries[start : start + size]
@@ -51,7 +53,3 @@ def list_review_policy_results(call: Call, parameters: dict[str, Any]) -> dict[s
             for part in ("ReviewResults", "ReviewActions")
         }
     return reply
-
-
-def _timed(action: dict[str, Any]) -> dict[str, Any]:
-    return action | {"CompleteTime": datetime.fromisoformat(action["CompleteTime"])}

@@ -39,8 +39,12 @@ def notify_workers(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
         )
         for key in sorted(set(reached.values()))
     )
-    missed = [worker_id for worker_id in ids if worker_id not in reached]
-    return {"NotifyWorkersFailureStatuses": [_describe_failure(one) for one in missed]}
+    said = {
+        "NotifyWorkersFailureCode": "HardFailure",
+        "NotifyWorkersFailureMessage": "You have never approved or rejected work of this worker.",
+    }
+    missed = [said | {"WorkerId": worker_id} for worker_id in ids if worker_id not in reached]
+    return {"NotifyWorkersFailureStatuses": missed}
 
 
 def _reviewed(call: Call, keys: set[int]) -> set[int]:
@@ -52,14 +56,6 @@ def _reviewed(call: Call, keys: set[int]) -> set[int]:
     )
     pairs = decided.values_list("worker", "worker__merged_into").distinct()
     return {int(second or key) for key, second in pairs}
-
-
-def _describe_failure(worker_id: str) -> dict[str, Any]:
-    return {
-        "NotifyWorkersFailureCode": "HardFailure",
-        "NotifyWorkersFailureMessage": "You have never approved or rejected work of this worker.",
-        "WorkerId": worker_id,
-    }
 
 
 @operation("CreateWorkerBlock")

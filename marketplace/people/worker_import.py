@@ -176,18 +176,14 @@ def _kept(
             told = person.values.pop("country", "")
             if entry.worker.subdivision or told != entry.worker.country:
                 person.values.pop("subdivision", None)
-    sentences = _differences(entry, person) if found else []
+    sentences = [
+        f"The {WORDS.get(column, column)} becomes {value[:80]}."
+        for column, value in (person.values if found else {}).items()
+        if column != "worker_id" and entry.now_in(column) != value
+    ]
     book.write(entry, person)
     for row, score in scores:
         if book.give(entry, row, score):
             sentences.append(f"Gets “{row.name}”" + (f" with {score}." if score != 1 else "."))
     outcome = Outcome.NEW if not found else (Outcome.CHANGED if sentences else Outcome.SAME)
     return Line(person.row, entry.worker.display_name, outcome, sentences, entry.worker)
-
-
-def _differences(entry: Entry, person: Person) -> list[str]:
-    return [
-        f"The {WORDS.get(column, column)} becomes {value[:80]}."
-        for column, value in person.values.items()
-        if column != "worker_id" and entry.now_in(column) != value
-    ]

@@ -118,7 +118,11 @@ def records_of(workers: Sequence[Worker]) -> list[WorkerRecord]:
     """Return the record of each worker, in five queries however many there are."""
     keys = [worker.pk for worker in workers]
     policies, scores, blocks = system_policies(), _scores_of(keys), _blocks_of(keys)
-    counts, before = _counts_of(keys), _before(keys)
+    before = _before(keys)
+    counts = {
+        key: dict(zip(COUNT_NAMES, counts, strict=True))
+        for key, *counts in _rows(keys, _count_rows, COUNTS)
+    }
     return [
         WorkerRecord(
             worker=worker,
@@ -130,13 +134,6 @@ def records_of(workers: Sequence[Worker]) -> list[WorkerRecord]:
         )
         for worker in workers
     ]
-
-
-def _counts_of(keys: list[int]) -> dict[int, dict[str, int]]:
-    return {
-        key: dict(zip(COUNT_NAMES, counts, strict=True))
-        for key, *counts in _rows(keys, _count_rows, COUNTS)
-    }
 
 
 def _count_rows(keys: list[int]) -> Rows:

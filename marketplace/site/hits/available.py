@@ -16,6 +16,7 @@ from marketplace.configuration import payment_terms
 from marketplace.hits.acceptance import available_hits
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import LIVE, Assignment, AssignmentState, HITType, Worker
+from marketplace.money.amounts import typed_cents
 from marketplace.people.qualifications.earned_qualifications import ways_to_earn
 from marketplace.people.qualifications.requirements import (
     Access,
@@ -194,13 +195,8 @@ def filtered(items: Iterable[Item], choices: ListFilters) -> list[Item]:
 def _passes(facts: Facts, choices: ListFilters) -> bool:
     if choices.requester and facts.kind.requester_id != int(choices.requester):
         return False
-    if choices.least and facts.kind.reward_cents < _cents(choices.least):
+    if choices.least and facts.kind.reward_cents < typed_cents(choices.least):
         return False
-    if choices.hourly and (facts.hourly_cents or 0) < _cents(choices.hourly):
+    if choices.hourly and (facts.hourly_cents or 0) < typed_cents(choices.hourly):
         return False
     return not choices.minutes or facts.seconds <= 60 * int(choices.minutes)
-
-
-def _cents(amount: str) -> int:
-    whole, _, part = amount.replace(",", ".").partition(".")
-    return 100 * int(whole) + int(part.ljust(2, "0"))
