@@ -104,7 +104,10 @@ def accept_next(worker: Worker, hit_type: HITType, now: datetime) -> Assignment:
     tried: list[int] = []
     while True:
         rows = available_hits(worker, now).filter(hit_type=hit_type).exclude(pk__in=tried)
-        key = _pick(rows, worker)
+        # What the worker gave back before comes last, so that "next" does not hand it over again.
+        before = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker)
+        rows = rows.annotate(was_mine=Exists(before)).order_by("was_mine", "pk")
+        key = rows.values_list("pk", flat=True).first()
         if key is None:
             raise refusal
         try:
@@ -115,13 +118,6 @@ def accept_next(worker: Worker, hit_type: HITType, now: datetime) -> Assignment:
             tried.append(key)
             if len(tried) >= 50:
                 raise
-
-
-def _pick(rows: QuerySet[HIT], worker: Worker) -> int | None:
-    # What the worker gave back before comes last, so that "next" does not hand it over again.
-    before = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker)
-    fresh = rows.annotate(was_mine=Exists(before)).order_by("was_mine", "pk")
-    return fresh.values_list("pk", flat=True).first()
 
 
 def available_hits(worker: Worker, now: datetime) -> QuerySet[HIT]:

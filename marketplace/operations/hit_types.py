@@ -99,15 +99,6 @@ def type_values(parameters: dict[str, Any]) -> dict[str, Any]:
     """
     values = {name: parameters[name] for name in MEMBERS if name in parameters}
     values["Reward"] = cents_of(parameters["Reward"])
-    _check(values)
-    # The host caps how long workers wait. What is granted is a value of the type, so that the same
-    # values under another cap are another type, and each reply says what holds.
-    asked = values.get("AutoApprovalDelayInSeconds", LONGEST_AUTO_APPROVAL_SECONDS)
-    values["AutoApprovalDelayInSeconds"] = min(asked, granted_cap_seconds())
-    return values
-
-
-def _check(values: dict[str, Any]) -> None:
     for name, longest in TEXT_LIMITS.items():
         if len(values.get(name, "")) > longest:
             raise InvalidParameter(f"{name} is longer than {longest} characters.")
@@ -118,6 +109,11 @@ def _check(values: dict[str, Any]) -> None:
         raise InvalidParameter(f"Reward is more than {MOST_CENTS // 100}.")
     check_seconds("AssignmentDurationInSeconds", values, 30, LONGEST_SECONDS)
     check_seconds("AutoApprovalDelayInSeconds", values, 0, LONGEST_AUTO_APPROVAL_SECONDS)
+    # The host caps how long workers wait. What is granted is a value of the type, so that the same
+    # values under another cap are another type, and each reply says what holds.
+    asked = values.get("AutoApprovalDelayInSeconds", LONGEST_AUTO_APPROVAL_SECONDS)
+    values["AutoApprovalDelayInSeconds"] = min(asked, granted_cap_seconds())
+    return values
 
 
 def check_requirements(needs: list[dict[str, Any]]) -> None:

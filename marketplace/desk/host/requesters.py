@@ -70,7 +70,15 @@ def requesters(request: DeskRequest) -> HttpResponse:
     if form.is_valid():
         name = form.cleaned_data["name"].strip()
         if not Requester.objects.filter(name__iexact=name).exists():
-            return _opened(request, name, form.cleaned_data["contact"])
+            with transaction.atomic(using=DATABASE):
+                requester = open_requester(
+                    name, form.cleaned_data["contact"], default_balance_cents(), clock.now()
+                )
+                record(request, f"Opened the requester {name}")
+            leave_notice(
+                request, f"{name} is open. Next: make a sign-in for a person, or a key for code."
+            )
+            return redirect("desk-requester", key=requester.pk)
         form.add_error("name", "A requester of this name is there already. Choose another name.")
     rows = _requesters().order_by("name").prefetch_related("desk_users", "access_keys")
     return show(
@@ -81,14 +89,6 @@ def requesters(request: DeskRequest) -> HttpResponse:
         page=page_of(request, rows),
         form=form,
     )
-
-
-def _opened(request: DeskRequest, name: str, contact: str) -> HttpResponse:
-    with transaction.atomic(using=DATABASE):
-        requester = open_requester(name, contact, default_balance_cents(), clock.now())
-        record(request, f"Opened the requester {name}")
-    leave_notice(request, f"{name} is open. Next: make a sign-in for a person, or a key for code.")
-    return redirect("desk-requester", key=requester.pk)
 
 
 def _found(key: int) -> Requester:

@@ -89,9 +89,11 @@ def _read(xml: str) -> AnyQuestion:
             f'<HTMLQuestion xmlns="{HTML}"> or a QuestionForm.'
         )
     _check_members(root)
-    height = _checked_height(root.text_of("FrameHeight"))
+    height = root.text_of("FrameHeight")
+    if not height.isascii() or not height.isdigit() or len(height) > 5:
+        raise QuestionError("FrameHeight has to be a whole number of pixels; 0 fills the window.")
     if root.namespace == EXTERNAL:
-        return ExternalQuestion(_checked_url(root.text_of("ExternalURL")), height)
+        return ExternalQuestion(_checked_url(root.text_of("ExternalURL")), int(height))
     html = root.text_of("HTMLContent")
     if not html:
         raise QuestionError("HTMLContent is empty; put the page into <![CDATA[ … ]]>.")
@@ -99,7 +101,7 @@ def _read(xml: str) -> AnyQuestion:
         raise UnsupportedQuestionError(
             f"<{missing[0]}> is not drawn here, so its answers would be lost. Ask in another way."
         )
-    return HTMLQuestion(html, height)
+    return HTMLQuestion(html, int(height))
 
 
 _kept = lru_cache(maxsize=256)(_read)
@@ -138,9 +140,3 @@ def _checked_url(url: str) -> str:
     if parts.username is not None or any(ord(letter) <= 32 for letter in url):
         raise QuestionError("ExternalURL may hold neither a user name nor spaces.")
     return url
-
-
-def _checked_height(height: str) -> int:
-    if not height.isascii() or not height.isdigit() or len(height) > 5:
-        raise QuestionError("FrameHeight has to be a whole number of pixels; 0 fills the window.")
-    return int(height)
