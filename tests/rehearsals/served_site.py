@@ -120,8 +120,10 @@ class Served:
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
-        wait_until(lambda: self.has_ended() or self.is_well(), START_SECONDS)
-        assert self.is_well(), self.said({})
+        # Asked once more, a machine that is busy may answer too late.
+        is_up = wait_until(lambda: self.has_ended() or self.is_well(), START_SECONDS)
+        assert is_up, self.said({})
+        assert not self.has_ended(), self.said({})
 
     def has_ended(self) -> bool:
         """Return whether `serve` runs no more."""
