@@ -174,7 +174,7 @@ class Life:
             return None
 
     def press(self, visitor: Any, path: str) -> Any:
-        """Return where a button of the marketplace leads; None for whom it does not know any more."""
+        """Return where a button of the marketplace leads; None for an account that is closed."""
         try:
             return visitor.send(path)
         except AssertionError:
