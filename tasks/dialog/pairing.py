@@ -157,7 +157,7 @@ def _begin_any(stage: Stage, me: WaitingWorker, now: datetime, rng: random.Rando
     are locked, as they are by whoever hands out work, so that nobody is shown a section in
     between. Raises NotNow.
     """
-    values = {
+    values: dict[str, Any] = {
         "ticket": me.ticket,
         "worker": me.worker,
         "asks": me.can_ask,

