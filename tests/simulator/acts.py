@@ -12,6 +12,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.db import connection
 from django.test import Client
 
 from tests.simulator.forms import Form, follow, forms_of
@@ -61,11 +62,13 @@ class Acts:
         "decide": 8,
         "decide_late": 2,
         "decide_beside": 2,
-        "exclude": 3,
+        "exclude": 2,
         "answer_report": 3,
         "reject": 3,
         "erase": 1,
         "host": 2,
+        "desk": 2,
+        "decide_batch": 1,
         "program": 3,
         "work_for_program": 3,
         "merge": 1,
@@ -94,9 +97,13 @@ class Acts:
         """Now and then the next request dies, or others act in the middle of it."""
         fate = self.rng.random()
         if fate < 0.03 and self.life.site.can_bear:
-            self.life.trouble = Trouble(dies_at=self.rng.randrange(12))
+            self.life.trouble = Trouble(dies_at=self._moment(12))
         elif fate < 0.12 and not self.life.is_paused:
-            self.life.trouble = Trouble(pauses_at=self.rng.randrange(15))
+            self.life.trouble = Trouble(pauses_at=self._moment(15))
+
+    def _moment(self, many: int) -> int:
+        """Draw one of so many moments; on PostgreSQL those inside of transactions count too."""
+        return self.rng.randrange(many if connection.vendor == "sqlite" else 2 * many)
 
     # Workers.
     def take(self) -> str:
@@ -119,11 +126,16 @@ class Acts:
         self.life.counted["jobs"] += 1
         self.life.round(self._process())
         self.life.advance(3)
-        return " | ".join(
-            self._work(visitor)
-            for _ in range(self.rng.choice((1, 2, 3)))
-            for visitor in self.life.workers
-        )
+        told: list[str] = []
+        for _ in range(self.rng.choice((1, 2, 3))):
+            n_tabs = len(self.life.tabs)
+            told += [self._work(visitor) for visitor in self.life.workers]
+            if len(self.life.tabs) == n_tabs:
+                break
+        if any(tab.is_dialog and not tab.is_done for tab in self.life.tabs):
+            self.life.counted["talk"] += 6
+            told += [self.talk() for _ in range(6)]
+        return " | ".join(told)
 
     def _work(self, visitor: Any) -> str:
         before = len(self.life.tabs)
@@ -258,6 +270,8 @@ class Acts:
             told.append(reply.status_code)
             if reply.status_code == 410:
                 self._refused_in_time(tab)
+                # Mostly one leaves a page that says so.
+                tab.is_done |= self.rng.random() < 0.8
             if reply.status_code == 200:
                 tab.is_done = True
                 self.life.said.submitted[tab.lease] = tab.cents
@@ -502,12 +516,17 @@ class Acts:
 
     def reject(self) -> str:
         """Propose, confirm or take back a rejection, reward, or approve."""
-        from tasks.models import Session
+        from tasks.models import Rejection, Session, Submission
 
-        keys = list(Session.objects.order_by("pk").values_list("pk", flat=True))
-        if not keys:
-            return "nothing"
-        return self._of(f"{OWN}money/work/{self.rng.choice(keys)}/", "decide")
+        begun = Rejection.objects.exclude(state="withdrawn").values_list("session", flat=True)
+        waiting = Submission.objects.filter(state="confirmed").values_list(
+            "lease__session", flat=True
+        )
+        every = Session.objects.values_list("pk", flat=True)
+        for keys in self.rng.sample((begun, begun, waiting, every), 4):
+            if found := list(keys.order_by("pk")):
+                return self._of(f"{OWN}money/work/{self.rng.choice(found)}/", "decide")
+        return "nothing"
 
     def let_in(self) -> str:
         """Decide about the tests that were handed in, on their pages."""
@@ -516,7 +535,7 @@ class Acts:
         told = []
         waiting = Grant.objects.filter(state="submitted").order_by("pk")
         for number, grant in enumerate(waiting.select_related("qualification__stage")):
-            if number < 3:
+            if number < 5:
                 page = f"{OWN}qualification/{grant.qualification.stage.name}/"
                 told.append(self._granted(page))
         return " ".join(told) or "nobody"
@@ -537,6 +556,37 @@ class Acts:
         pages += ["/desk/groups/", "/desk/invitations/", "/desk/projects/", "/desk/hits/"]
         pages += ["/desk/letters/", "/desk/asked/", "/desk/"]
         return self._fill_in(self.life.host, pages, "/desk/")
+
+    def desk(self) -> str:
+        """Fill in a form of the desk of Leo's account: projects, batches, bonuses, letters."""
+        from marketplace.models import Batch
+
+        pages = ["/desk/projects/", "/desk/hits/", "/desk/asked/", "/desk/letters/"]
+        pages += ["/desk/account/", "/desk/team/", "/desk/events/"]
+        for batch in Batch.objects.order_by("pk")[:3]:
+            of_batch = f"/desk/batches/{batch.pk}/"
+            pages += 2 * [of_batch] + [f"{of_batch}bonuses/"]
+        return self._fill_in(self.life.desk, pages, "/desk/")
+
+    def decide_batch(self) -> str:
+        """Send a batch's results back with decisions in them."""
+        from marketplace.models import Batch
+        from marketplace.tests.desk import rows_in, text_with
+
+        batches = list(Batch.objects.exclude(published_at=None).order_by("pk"))
+        if not batches:
+            return "no batch is published"
+        page = f"/desk/batches/{self.rng.choice(batches).pk}/"
+        rows = rows_in(self.life.desk.get(f"{page}results.csv"))
+        for row in rows:
+            name = self.rng.choice(("Approve", "Approve", "Reject", "AnswerText"))
+            row[name] = "x" if name == "Approve" else "Because."
+        if not rows:
+            return "no results"
+        for form in forms_of(self.life.desk, page, self.rng, NEVER)[0]:
+            if form.action.endswith("decisions/"):
+                return self._sent(form.but(carried=text_with(rows), apply="1"))
+        return f"no form at {page}"
 
     def program(self) -> str:
         """Call an operation of the requester API, by a program that knows nothing of Collector."""
@@ -593,7 +643,7 @@ class Acts:
                 self.life.workers[at] = Visitor(self.life.workers[at].name)
 
         self.life.meanwhile = merge
-        self.life.trouble = Trouble(pauses_at=self.rng.randrange(15))
+        self.life.trouble = Trouble(pauses_at=self._moment(15))
         is_ours = row.hit.requester.name == "Rita"
         return approve(row.assignment_id, is_ours=is_ours)
 
@@ -609,6 +659,8 @@ class Acts:
         from tasks.models import Worker
         from tasks.people.erasure import forget
 
+        if self.life.is_paused:
+            return "not while somebody is in the middle of something"
         rows = list(Worker.objects.filter(identity__isnull=False).order_by("created_at", "pk"))
         withdraw, told = self.rng.random() < 0.7, "nobody asks"
         # Who is at work or waits for money is told to come again; then somebody else asks.
@@ -638,11 +690,11 @@ class Acts:
         """The same, and it dies between two of its statements."""
         if not self.life.site.can_bear:
             return "not again"
-        return self.life.round(self._process(), Trouble(dies_at=self.rng.randrange(80)))
+        return self.life.round(self._process(), Trouble(dies_at=self._moment(80)))
 
     def jobs_interrupted(self) -> str:
         """The same, and somebody acts between two of its statements."""
-        return self.life.round(self._process(), Trouble(pauses_at=self.rng.randrange(120)))
+        return self.life.round(self._process(), Trouble(pauses_at=self._moment(120)))
 
     def rest(self) -> str:
         """Let one of the processes look some minutes long, unhindered."""

@@ -1,7 +1,7 @@
-"""Measures what the simulator finds: mutants of one line, drawn by a seed, and mends taken back.
+"""Measures what the simulator finds: mutants drawn by a seed, and mends undone by patches.
 
     .venv/bin/python -m tests.simulator.power --mutants 40 --drawn-by 1
-    .venv/bin/python -m tests.simulator.power --reverted 1a2b3c 4d5e6f
+    .venv/bin/python -m tests.simulator.power --patches undone/*.patch
 
 Each is tried in a copy of the tree, for --seconds or until something is found.
 """
@@ -155,15 +155,15 @@ def main() -> int:
         "--drawn-by", type=int, default=1, help="the seed that mutants are drawn by"
     )
     parser.add_argument(
-        "--reverted", nargs="*", default=[], help="commits to take back, one a time"
+        "--patches", nargs="*", default=[], type=Path, help="each undoes one mend of the product"
     )
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--list", action="store_true", help="name them and try none")
     given, options = parser.parse_known_args()
-    jobs: list[tuple[str, Mutant | str]] = [
+    jobs: list[tuple[str, Mutant | Path]] = [
         (f"{one.room}: {one.kind} at {one.path}:{one.line}", one)
         for one in drawn(given.mutants, given.drawn_by)
-    ] + [(f"without {one}", one) for one in given.reverted]
+    ] + [(one.stem, one.resolve()) for one in given.patches]
     n_found = 0
     for number, (name, job) in enumerate(jobs, 1):
         print(f"{number}. {name}", flush=True)
@@ -177,9 +177,8 @@ def main() -> int:
             )
             if isinstance(job, Mutant):
                 job.apply(tree)
-            elif subprocess.run(["git", "revert", "-n", job], cwd=tree).returncode:
-                print("   cannot be taken back alone", flush=True)
-                continue
+            else:
+                subprocess.run(["git", "apply", str(job)], cwd=tree, check=True)
             began = REAL_SECONDS()
             told = tried(tree, given.seconds, options)
             found = [line for line in told.splitlines() if "['" in line]

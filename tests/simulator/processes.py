@@ -16,6 +16,7 @@ from http.cookies import SimpleCookie
 from importlib import import_module
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from select import select
 from typing import Any
 
 from django.core.handlers.wsgi import WSGIRequest
@@ -32,6 +33,7 @@ SERVE = ClientHandler.__call__
 # How many processes a run may ever have: each that dies is followed by another.
 MOST_PROCESSES = 40
 SILENCE_SECONDS = 120
+BLOCKED = "SELECT 1 FROM pg_stat_activity WHERE datname = ANY(%s) AND wait_event_type = 'Lock'"
 # What pays somebody at the marketplace.
 PAYS = ("approve_assignment", "send_bonus")
 
@@ -41,8 +43,9 @@ class Trouble:
     """What befalls a process during one command.
 
     loss: the share of calls of the marketplace that are lost, unheard or doubled.
-    dies_at, pauses_at: the number of the moment, outside of any transaction and before a statement
-    or a transaction, at which it dies or others act; None for never.
+    dies_at, pauses_at: the number of the moment, before a statement or a transaction, at which it
+    dies or others act; None for never. On SQLite nobody else can write inside a transaction, so
+    there moments inside of one do not count.
     """
 
     loss: float = 0.0
@@ -132,7 +135,10 @@ class Served:
         transaction.Atomic.__enter__ = watched  # type: ignore[method-assign]
 
     def _pass_a_moment(self) -> None:
-        if any(connections[each].in_atomic_block for each in NAMES):
+        if any(
+            connections[each].in_atomic_block and connections[each].vendor == "sqlite"
+            for each in NAMES
+        ):
             return
         moment, self.moment = self.moment, self.moment + 1
         if moment == self.trouble.dies_at:
@@ -281,8 +287,7 @@ class Process:
         self.is_busy = True
         self.line.send((command, given, seed, trouble))
         while True:
-            if not self.line.poll(SILENCE_SECONDS):
-                raise RuntimeError(f"{self.name} is silent in {command} {given!r:.200}")
+            self._wait(f"{command} {given!r:.200}")
             what, given_back = self.line.recv()
             if what == "done":
                 self.is_busy = False
@@ -292,7 +297,23 @@ class Process:
             if what == "died":
                 self.line, self.is_busy = self.site.born(self.name), False
                 raise Died(self.name)
-            self.line.send(self.site.answers[what](*given_back))
+            if what == "pause":
+                self.site.paused.append(self)
+            answer = self.site.answers[what](*given_back)
+            if what != "pause":
+                self.line.send(answer)
+            elif self in self.site.paused:
+                self.site.go_on()
+
+    def _wait(self, asked: str) -> None:
+        """Return once there is something to read; what holds a lock that others need goes on."""
+        for _ in range(SILENCE_SECONDS * 20):
+            # Not by `poll`, which waits by the clock of the run.
+            if select([self.line], [], [], 0.05)[0]:
+                return
+            if self.site.paused and self.site.is_blocked():
+                self.site.go_on()
+        raise RuntimeError(f"{self.name} is silent in {asked}")
 
 
 class Site:
@@ -301,6 +322,8 @@ class Site:
     def __init__(self, names: list[str]) -> None:
         self.errors: list[str] = []
         self.answers: dict[str, Callable[..., Any]] = {}
+        # Who stand between two statements while others act.
+        self.paused: list[Process] = []
         self._pipes = [Pipe() for _ in range(MOST_PROCESSES)]
         self._n_born = 0
         self._nursery, its_end = Pipe()
@@ -324,6 +347,19 @@ class Site:
         number, self._n_born = self._n_born, self._n_born + 1
         self._nursery.send((number, name))
         return self._pipes[number][0]
+
+    def go_on(self) -> None:
+        """Let whoever paused last go on."""
+        self.paused.pop().line.send(None)
+
+    def is_blocked(self) -> bool:
+        """Return whether a process of this run waits for a lock of PostgreSQL."""
+        if connections["default"].vendor == "sqlite":
+            return False
+        names = [connections[each].settings_dict["NAME"] for each in NAMES]
+        with connections["default"].cursor() as cursor:
+            cursor.execute(BLOCKED, [names])
+            return cursor.fetchone() is not None
 
     @property
     def can_bear(self) -> bool:

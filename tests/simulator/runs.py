@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from tests.simulator.life import Life
     from tests.simulator.truths import Truths
 
+# What a life may be mostly about.
+ABOUT = (
+    ("crowd", "talk", "leave_dialog", "cut_off"),
+    ("crowd", "decide", "exclude", "decide_beside", "erase"),
+    ("crowd", "write", "report", "answer_report", "wait"),
+    ("crowd", "reject", "merge", "collect", "rest"),
+    ("program", "work_for_program", "host", "desk", "decide_batch", "look_around"),
+)
 IDLE = re.compile("no |none|nobody|nothing|not |.*: not accepted")
 
 
@@ -187,7 +195,9 @@ class RandomLife(Living):
 
         self.begin(lambda: Life(self.run.protocol, self.run.seed, self.home))
         weights = self._weights()
-        length = random.Random(f"{self.run.seed}:beginning").choice((0, 0, 4, len(Acts.BEGINNING)))
+        length = random.Random(f"{self.run.seed}:beginning").choice(
+            (0, 4, *2 * [len(Acts.BEGINNING)])
+        )
         self.beginning = Acts.BEGINNING[:length]
         with self.timed("acts"):
             for at in self.run.acts:
@@ -206,6 +216,9 @@ class RandomLife(Living):
             name: weight * swarm.choice((0.0, 0.3, 1, 1, 1, 3))
             for name, weight in type(self.acts).WEIGHTS.items()
         }
+        # And is mostly about one thing.
+        for name in swarm.choice(ABOUT):
+            weights[name] = 3 * type(self.acts).WEIGHTS[name]
         # Without these nothing happens at all.
         needed = ("work", "crowd", "take", "hand_in", "talk", "jobs", "let_in")
         return weights | {name: max(weights[name], 3.0) for name in needed}

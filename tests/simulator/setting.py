@@ -51,7 +51,7 @@ def _set(home: Path) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.WHITENOISE_AUTOREFRESH = True
-    settings.MARKETPLACE_OPEN_SIGN_IN = True
+    settings.MARKETPLACE_OPEN_SIGN_IN, settings.MARKETPLACE_OPEN_DESK = True, False
     settings.MARKETPLACE_BASE_URL = ""
     settings.MARKETPLACE_DELIVER_EVENTS = False
     settings.MTURK_ENDPOINT_URL = ENDPOINT

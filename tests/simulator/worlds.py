@@ -19,7 +19,9 @@ PAIR = {"type": "bridge", "form": "any", "set": "places"}
 BOOK = {"set": "", "kind": "book", "url": "", "title": "A book", "tables": {}}
 REQUESTERS = ("rita", "ruth")
 WORKERS = ("ada", "grace", "edith", "ida", "mallory")
-HOST_NAME, HOST_PASSWORD = "hanna", "long enough to sign in"
+# Who sits at the marketplace's desk: its host, and one of Leo's people, with a task in HTML.
+HOST_NAME, DESK_NAME, DESK_PASSWORD = "hanna", "leah", "long enough to sign in"
+TASK = "<p>Is ${name} a town?</p><p><input name='answer' required></p><button>Submit</button>"
 OPENING_CENTS = 10**7
 
 
@@ -32,7 +34,10 @@ def begin() -> None:
     """Fill the template's databases: what every run starts from."""
     from collector.models import User
     from collector.retrieval.passages import build_passages
+    from common.spreadsheet import read_table
+    from marketplace.desk.batches.publishing import make_batch
     from marketplace.desk.users import open_user
+    from marketplace.models import Project
     from marketplace.people.account_opening import keys_of, open_requester, write_keys
     from marketplace.tests.boto import ENDPOINT
     from tasks.dialog.tests.making import make_sections
@@ -41,7 +46,24 @@ def begin() -> None:
     for name, file in (("Rita", settings.MTURK_KEYS_FILE), ("Leo", programs_keys())):
         requester = open_requester(name, f"{name}@lab.example", OPENING_CENTS, TIME.now())
         write_keys(keys_of(requester, ENDPOINT, TIME.now()), file)
-    open_user(HOST_NAME, HOST_PASSWORD, None, TIME.now())
+    open_user(HOST_NAME, DESK_PASSWORD, None, TIME.now())
+    open_user(DESK_NAME, DESK_PASSWORD, requester, TIME.now())
+    project = Project.objects.create(
+        requester=requester,
+        kind="template",
+        name="Towns",
+        title="Is it a town?",
+        description="Look it up.",
+        reward_cents=50,
+        max_assignments=2,
+        assignment_duration_seconds=600,
+        lifetime_seconds=86400,
+        auto_approval_delay_seconds=7200,
+        html=TASK,
+        created_at=TIME.now(),
+    )
+    for name in ("first", "second"):
+        make_batch(project, name, read_table("name\nOslo\nUlm\nRhodes\n"), TIME.now())
     for name in REQUESTERS:
         User.objects.create(username=name)
     make_corpus(24, slug="pages")
