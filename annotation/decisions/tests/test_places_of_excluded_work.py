@@ -6,6 +6,7 @@ from annotation.dashboard.tests.making import make_question
 from annotation.decisions.exclusions import exclude_worker, include_again
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from tasks.lifecycle import maintenance
 from tasks.models import (
     Grant,
     LeaseState,
@@ -18,6 +19,7 @@ from tasks.models import (
 )
 from tasks.people import erasure
 from tasks.posting import hits
+from tasks.tests.deciding import make_fake_marketplace
 from tasks.tests.making import (
     NOW,
     make_collection,
@@ -94,6 +96,19 @@ def test_places_that_were_open_already_go_when_their_writer_is_excluded(
     look(collection)
     assert hits.places_left(stage) == 0
     assert take_answers(collection) is None
+
+
+def test_a_round_drops_the_places_about_a_writer_who_was_excluded(
+    collection, mallory, monkeypatch
+) -> None:
+    make_fake_marketplace(monkeypatch)
+    ask(collection, mallory, mallory)
+    maintenance.maintain(collection, NOW)
+    stage = stage_of(collection, "answer")
+    assert hits.places_left(stage) > 0
+    exclude_worker(collection, mallory, "Copied.", "rita", NOW)
+    maintenance.maintain(collection, NOW)
+    assert hits.places_left(stage) == 0
 
 
 def test_questions_that_shared_a_hit_with_excluded_ones_get_a_whole_one(
