@@ -83,6 +83,19 @@ def test_the_last_unit_that_somebody_may_take_closes_the_stage_while_they_hold_i
     assert closed_to(told, stage) == set()
 
 
+def test_who_returns_work_while_somebody_else_takes_it_is_offered_it_again(collection, told):
+    stage = stage_of(collection, "question")
+    stage.units.exclude(pk=stage.units.first().pk).update(closed=True)
+    stage.units.update(redundancy=3)
+    lease = holding(stage, make_worker("AADA"))
+    look(collection)
+    assert closed_to(told, stage) == {"AADA"}
+    leases.end(lease, LeaseState.RETURNED, NOW)
+    assert holding(stage, make_worker("AGRACE"))
+    look(collection)
+    assert closed_to(told, stage) == {"AGRACE"}
+
+
 def test_a_look_in_which_nothing_has_changed_costs_nothing(
     collection, told, django_assert_max_num_queries
 ):
