@@ -48,9 +48,9 @@ def ask(collection: Collection, *writers: object) -> list[Question]:
     return [make_question(stage, worker=writer) for writer in writers]
 
 
-def answered(question: Question, *workers: object) -> Unit:
+def answered(question: Question, *workers: object, stage_name: str = "answer") -> Unit:
     """Return the unit in which these people have answered the question, each place taken."""
-    stage = stage_of(question.stage.collection, "answer")
+    stage = stage_of(question.stage.collection, stage_name)
     unit = units.create_unit(stage, [question], len(workers))
     for worker in workers:
         work = make_submission(stage, worker)
@@ -128,6 +128,15 @@ def test_the_place_of_a_withdrawn_vote_is_opened_again(collection, mallory) -> N
     unit = answered(question, mallory)
     Worker.objects.filter(pk=mallory.pk).update(withdrawn_at=NOW)
     decide(collection)
+    assert hits.places_left(unit.stage) == 1
+
+
+def test_a_second_reading_by_an_excluded_reader_is_asked_for_once_more(collection, mallory) -> None:
+    [question] = ask(collection, make_worker("AADA"))
+    unit = answered(question, mallory, stage_name="human_performance")
+    exclude_worker(collection, mallory, "Copied.", "rita", NOW)
+    for _ in range(2):
+        decide(collection)
     assert hits.places_left(unit.stage) == 1
 
 
