@@ -6,7 +6,7 @@ from annotation.dashboard.tests.making import make_answer, make_question, make_s
 from annotation.decisions.exclusions import exclude_worker, include_again
 from annotation.jobs import decide
 from annotation.models import Verdict
-from collector.models import Collection, Seed
+from collector.models import Collection, Seed, Stage
 from collector.protocols.creation import parameters_of
 from tasks.models import (
     Lease,
@@ -15,7 +15,7 @@ from tasks.models import (
     Worker,
 )
 from tasks.money.budget import fee_cents
-from tasks.money.estimates import estimate, keep_maximum, say_maximum
+from tasks.money.estimates import StageEstimate, estimate, keep_maximum, say_maximum
 from tasks.posting import hits
 from tasks.tests.making import (
     NOW,
@@ -62,6 +62,11 @@ def answered(question: Question, *workers: object, stage_name: str = "answer") -
     unit.taken = unit.submitted = len(workers)
     unit.save()
     return unit
+
+
+def cost_of(stage: Stage) -> StageEstimate:
+    """Return what the stage costs."""
+    return next(row for row in estimate(stage.collection) if row.stage == stage)
 
 
 def test_a_vote_that_is_left_out_is_asked_for_once_more(collection, mallory) -> None:
@@ -165,3 +170,22 @@ def test_what_the_collection_costs_at_most_is_said_anew_with_the_place(collectio
         for row, after in zip(before, estimate(collection), strict=True)
     ]
     assert sum(more) == 400 + fee_cents(400, parameters_of(collection).pay)
+
+
+def test_what_was_paid_for_answers_to_an_excluded_writer_raises_the_estimate(
+    collection, mallory
+) -> None:
+    stage, answers = (stage_of(collection, name) for name in ("question", "answer"))
+    lease = leases.claim(make_session(mallory, make_posting(stage)), stage, NOW)
+    submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
+    before = cost_of(answers)
+    units.bundle(answers, parameters_of(collection))
+    posting = make_posting(answers, 300, 300)
+    lease = leases.claim(make_session(make_worker("AADA"), posting), answers, NOW)
+    given = [{"item": item, "type": "none"} for item in "01"]
+    submissions.hand_in(lease, {"answers": given}, NOW, synthetic=False)
+    exclude_worker(collection, mallory, "Copied.", "rita", NOW)
+    decide(collection)
+    after = cost_of(answers)
+    assert after.maximum_cents == before.maximum_cents + 300
+    assert after.expected_cents == before.expected_cents + 300
