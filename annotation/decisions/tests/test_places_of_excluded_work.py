@@ -1,11 +1,14 @@
 """Nobody is asked about the questions of people whose work does not count."""
 
 import pytest
+from django.db.models import F
 
+from annotation.dashboard.collections import progress
 from annotation.dashboard.tests.making import make_question
 from annotation.decisions.exclusions import exclude_worker, include_again
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import FOLDS
 from tasks.lifecycle import maintenance
 from tasks.models import (
     Grant,
@@ -17,6 +20,7 @@ from tasks.models import (
     Unit,
     UnitItem,
 )
+from tasks.money.estimates import estimate
 from tasks.people import erasure
 from tasks.posting import hits
 from tasks.tests.deciding import make_fake_marketplace
@@ -136,6 +140,23 @@ def test_who_is_at_an_excluded_writers_questions_hands_in_and_nobody_comes_after
     look(collection)
     assert leases.submit(lease, NOW)
     assert take_answers(collection, "AIDA") is None
+
+
+def test_places_of_a_closed_unit_are_not_counted_as_still_to_come(mallory) -> None:
+    collection = make_collection(seeds=2, answer__redundancy=dict.fromkeys(FOLDS, 2))
+    ask(collection, mallory, mallory)
+    look(collection)
+    assert leases.submit(take_answers(collection), NOW)
+    exclude_worker(collection, mallory, "Copied.", "rita", NOW)
+    ask(collection, make_worker("AGRACE"), make_worker("AIDA"))
+    look(collection)
+    for person in ("ABEN", "AEDITH"):
+        assert leases.submit(take_answers(collection, person), NOW)
+    Unit.objects.filter(stage__name="answer").update(submitted=F("taken"))
+    rows = progress.stages_of(collection, parameters_of(collection), estimate(collection))
+    [row] = [row for row in rows if row.stage.name == "answer"]
+    assert (row.submitted, row.planned) == (3, 3)
+    assert progress.places_by_stage([collection])[collection.pk, "answer"] == (3, 3)
 
 
 def test_a_hit_that_was_begun_goes_on_for_its_other_questions(collection, mallory) -> None:
