@@ -13,11 +13,11 @@ from common.actions import ActionError
 from tasks.crowd import marketplace
 from tasks.lifecycle import publication
 from tasks.lifecycle.maintenance import maintain
-from tasks.lifecycle.publication import finish, publish, reopen
+from tasks.lifecycle.publication import CostChangedError, finish, publish, reopen
 from tasks.lifecycle.unfinished_work import unfinished_work_of
 from tasks.models import EmptySubmission, LeaseState, Posting
 from tasks.money import compensation, payments
-from tasks.money.estimates import estimate
+from tasks.money.estimates import estimate, totals
 from tasks.posting import empty_submissions, hits
 from tasks.tests.deciding import listed
 from tasks.tests.making import (
@@ -98,6 +98,23 @@ def test_pay_that_is_raised_while_it_is_published_is_looked_at_first(
     assert state_of(pilot, "question") == StageState.DRAFT
     pilot.refresh_from_db()
     assert [stage.name for stage in publish(pilot)] == ["question"]
+
+
+def test_a_draft_does_not_keep_the_maximum_of_a_refused_publication(pilot: Collection) -> None:
+    set_states(pilot, "draft")
+    pilot.stages.update(state=StageState.DRAFT)
+    pilot.seeds.exclude(fold="").update(fold="dev")
+    with pytest.raises(CostChangedError):
+        publish(pilot, seen_cents=1)
+    pilot.refresh_from_db()
+    refused = pilot.maximum_cents or 0
+    # As many other seeds, of a fold in which fewer answers are wanted.
+    pilot.seeds.exclude(fold="").update(fold="train")
+    shown = totals(pilot, estimate(pilot)).maximum
+    publish(pilot, seen_cents=shown)
+    pilot.refresh_from_db()
+    assert pilot.maximum_cents == shown
+    assert shown < refused
 
 
 def test_a_named_stage_is_reopened_alone(pilot: Collection) -> None:
