@@ -17,7 +17,7 @@ from tasks.lifecycle.publication import CostChangedError, finish, publish, reope
 from tasks.lifecycle.unfinished_work import unfinished_work_of
 from tasks.models import EmptySubmission, LeaseState, Posting
 from tasks.money import compensation, payments
-from tasks.money.estimates import estimate, totals
+from tasks.money.estimates import estimate, totals, totals_from_now
 from tasks.posting import empty_submissions, hits
 from tasks.tests.deciding import listed
 from tasks.tests.making import (
@@ -115,6 +115,17 @@ def test_a_draft_does_not_keep_the_maximum_of_a_refused_publication(pilot: Colle
     pilot.refresh_from_db()
     assert pilot.maximum_cents == shown
     assert shown < refused
+
+
+def test_pay_that_was_raised_since_a_collection_was_read_is_in_its_maximum(
+    pilot: Collection,
+) -> None:
+    set_states(pilot, "draft", question="draft")
+    read_before = Collection.objects.get(pk=pilot.pk)
+    raise_pay(pilot, 900)
+    publish(read_before)
+    pilot.refresh_from_db()
+    assert pilot.maximum_cents == totals_from_now(pilot).maximum
 
 
 def test_a_named_stage_is_reopened_alone(pilot: Collection) -> None:
