@@ -10,6 +10,7 @@ from django.utils.html import escape
 
 from marketplace import clock
 from marketplace.configuration import choose
+from marketplace.desk.batches import publishing
 from marketplace.desk.batches.publishing import publish_some
 from marketplace.models import (
     HIT,
@@ -175,6 +176,30 @@ def test_a_reward_that_was_raised_after_the_page_was_shown_is_shown_before_it_is
     [asked] = re.findall(r'name="cost" value="(\d+)"', html)
     assert desk.send(html, action, cost=asked).status_code == 200
     assert HIT.objects.get().hit_type.reward_cents == 500
+
+
+def test_a_batch_whose_words_change_while_it_is_published_is_shown_again(
+    desk: DeskVisitor, monkeypatch: Any
+) -> None:
+    found = project(desk, TEMPLATES["radio"])
+    batch = draft(desk, found, [ROWS["radio"]])
+    path, action = f"/desk/batches/{batch.pk}/", f"/desk/batches/{batch.pk}/publish/"
+    check_before = publishing.check_before
+
+    def renamed_meanwhile(read: Batch) -> None:
+        check_before(read)
+        found.title = "Another task"
+        found.save()
+        publishing.refresh_drafts(found)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(publishing, "check_before", renamed_meanwhile)
+        page = desk.post(path, action)
+    assert page.status_code == 400
+    assert "The project was changed meanwhile" in page.content.decode()
+    assert not HIT.objects.exists()
+    assert desk.post(path, action).status_code == 200
+    assert HIT.objects.get().hit_type.title == "Another task"
 
 
 def test_columns_of_other_names_are_mapped(desk: DeskVisitor) -> None:
