@@ -202,6 +202,26 @@ def test_a_batch_whose_words_change_while_it_is_published_is_shown_again(
     assert HIT.objects.get().hit_type.title == "Another task"
 
 
+def test_a_batch_that_is_published_while_its_project_changes_keeps_its_terms(
+    desk: DeskVisitor, monkeypatch: Any
+) -> None:
+    found = project(desk, TEMPLATES["radio"])
+    batch = draft(desk, found, [ROWS["radio"]])
+    same_names = publishing.same_names
+
+    def published_meanwhile(wanted: list[str], columns: list[str]) -> dict[str, str]:
+        publishing.begin(batch, clock.now())
+        return same_names(wanted, columns)
+
+    monkeypatch.setattr(publishing, "same_names", published_meanwhile)
+    path = f"/desk/projects/{found.pk}/"
+    changes = {"name": "Mine", "html": TEMPLATES["radio"], **TERMS, "reward": "5.00"}
+    assert desk.post(path, path, **changes).status_code == 200
+    batch.refresh_from_db()
+    assert batch.published_at is not None
+    assert batch.terms["reward_cents"] == 50
+
+
 def test_columns_of_other_names_are_mapped(desk: DeskVisitor) -> None:
     found = project(desk, TEMPLATES["search"])
     batch = draft(desk, found, [{"Museum": "of Mills", "place": "Millford"}])
