@@ -1,8 +1,11 @@
 """Cut-off work is paid once, by what it was worth, and no single row stops anybody's pay."""
 
+from contextlib import suppress
 from datetime import timedelta
+from threading import Thread
 
 import pytest
+from django.db import connection
 from django.db.models import F
 
 from collector.models import Collection
@@ -13,6 +16,7 @@ from tasks.lifecycle import maintenance
 from tasks.models import (
     Grant,
     Lease,
+    LeaseEnded,
     LeaseState,
     Payment,
     PaymentKind,
@@ -43,6 +47,7 @@ from tasks.work import leases, submissions
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(hours=9)
+LONG_ENOUGH_SECONDS = 0.5
 
 
 def begun(stage, worker, data, reward=400):
@@ -140,6 +145,33 @@ def test_what_is_handed_in_late_while_a_round_is_under_way_is_not_paid_as_saved_
     assert done.counts == counts
     assert not compensation.owe_for_unfinished(read, LATER)
     assert Payment.objects.get().kind == PaymentKind.REWARD
+
+
+@pytest.mark.once
+@pytest.mark.django_db(transaction=True)
+def test_what_is_handed_in_late_while_its_share_is_worked_out_is_not_paid_as_well(
+    stage, monkeypatch
+):
+    lease = begun(stage, make_worker(), questions_for)
+    worth_cents, threads = compensation.worth_cents, []
+
+    def hand_in_late():
+        try:
+            with suppress(LeaseEnded):
+                submissions.hand_in(lease, questions_for(lease), LATER, synthetic=False)
+        finally:
+            connection.close()
+
+    def worth_while_handed_in(read):
+        threads.append(Thread(target=hand_in_late))
+        threads[0].start()
+        threads[0].join(LONG_ENOUGH_SECONDS)
+        return worth_cents(read)
+
+    monkeypatch.setattr(compensation, "worth_cents", worth_while_handed_in)
+    assert maintenance.pay_unfinished(stage.collection, LATER) == 1
+    threads[0].join()
+    assert [payment.kind for payment in Payment.objects.all()] == [PaymentKind.COMPENSATION]
 
 
 def test_what_one_stay_saved_is_not_paid_once_another_has_handed_it_in_without_counting(stage):
