@@ -52,7 +52,7 @@ class Acts:
         "give_back": 2,
         "report": 2,
         "collect": 2,
-        "look_around": 3,
+        "look_around": 4,
         "talk": 14,
         "leave_dialog": 2,
         "cut_off": 3,
@@ -61,13 +61,13 @@ class Acts:
         "let_in": 5,
         "decide": 8,
         "decide_late": 2,
-        "decide_beside": 2,
+        "decide_beside": 3,
         "exclude": 2,
         "answer_report": 3,
         "reject": 3,
         "erase": 1,
-        "host": 2,
-        "desk": 2,
+        "host": 3,
+        "desk": 3,
         "decide_batch": 1,
         "program": 3,
         "work_for_program": 3,
@@ -390,12 +390,16 @@ class Acts:
     def _fill_in(self, browser: Any, pages: list[str], prefix: str) -> str:
         forms: list[Form] = []
         for _ in range(4):
-            forms = forms or follow(
-                lambda page: forms_of(browser, page, self.rng, NEVER), pages, prefix, self.rng
-            )
+            if len({form.kind for form in forms}) < 4:
+                forms += follow(
+                    lambda page: forms_of(browser, page, self.rng, NEVER), pages, prefix, self.rng
+                )
         if not forms:
             return "no form"
-        form = self.rng.choice(forms)
+        # What was sent least is sent next.
+        least = min(self.life.sent[form.kind] for form in forms)
+        form = self.rng.choice([one for one in forms if self.life.sent[one.kind] == least])
+        self.life.sent[form.kind] += 1
         if self._is_spared(form):
             return f"not {form.action}"
         fate = self.rng.random()
@@ -405,7 +409,7 @@ class Acts:
         self._page_trouble()
         before = self._n_rows()
         first = form.send().status_code
-        if fate > 0.25 and first != CUT:
+        if fate > 0.35 and first != CUT:
             return f"{form.action} {first}"
         if first == CUT and self._n_rows() == before:
             # It died before it did anything: the next one is the first to do it.
@@ -439,11 +443,17 @@ class Acts:
         return f"{form.action} {form.send().status_code}"
 
     def decide_beside(self) -> str:
-        """Two colleagues open one form; the second sends it when the first has changed it."""
+        """Two open one form, or one in two tabs; the second is sent when the first changed it."""
         from tests.simulator.rows import rows_by_table
 
-        first, second = self.life.browsers
-        page = self.rng.choice(self._pages())
+        first, second, pages = self.rng.choice(
+            (
+                (*self.life.browsers, self._pages()),
+                (self.life.host, self.life.host, self._pages_of_host()),
+                (self.life.desk, self.life.desk, self._pages_of_desk()),
+            )
+        )
+        page = self.rng.choice(pages)
         mine, _ = forms_of(first, page, self.rng, NEVER)
         theirs, _ = forms_of(second, page, self.rng, NEVER)
         if not mine or [form.action for form in mine] != [form.action for form in theirs]:
@@ -491,6 +501,9 @@ class Acts:
         form = self._form_of(page, wanted)
         if form is None:
             return f"no form at {page}"
+        if self.rng.random() < 0.3:
+            # The page is shown, then a colleague changes what it costs.
+            self._of(f"{OWN}{self.rng.choice(('settings/', 'seeds/choose/', 'budget/'))}", "")
         n_open = self._n_open()
         n_said = self.life.collection.revisions.filter(key="maximum_cents").count()
         told = self._sent(form)
@@ -552,21 +565,28 @@ class Acts:
 
     def host(self) -> str:
         """Fill in a form of the marketplace's desk."""
-        pages = ["/desk/requesters/", "/desk/workers/", "/desk/payouts/", "/desk/settings/"]
-        pages += ["/desk/groups/", "/desk/invitations/", "/desk/projects/", "/desk/hits/"]
-        pages += ["/desk/letters/", "/desk/asked/", "/desk/"]
-        return self._fill_in(self.life.host, pages, "/desk/")
+        return self._fill_in(self.life.host, self._pages_of_host(), "/desk/")
+
+    def _pages_of_host(self) -> list[str]:
+        from marketplace.models import Requester
+
+        pages = ["requesters/", "workers/", "payouts/", "settings/", "groups/", "invitations/", ""]
+        pages += [f"workers/{each.worker.pk}/" for each in self.life.workers]
+        keys = Requester.objects.order_by("pk").values_list("pk", flat=True)
+        return [f"/desk/{page}" for page in [*pages, *(f"requesters/{key}/" for key in keys)]]
 
     def desk(self) -> str:
         """Fill in a form of the desk of Leo's account: projects, batches, bonuses, letters."""
-        from marketplace.models import Batch
+        return self._fill_in(self.life.desk, self._pages_of_desk(), "/desk/")
 
-        pages = ["/desk/projects/", "/desk/hits/", "/desk/asked/", "/desk/letters/"]
-        pages += ["/desk/account/", "/desk/team/", "/desk/events/"]
-        for batch in Batch.objects.order_by("pk")[:3]:
-            of_batch = f"/desk/batches/{batch.pk}/"
-            pages += 2 * [of_batch] + [f"{of_batch}bonuses/"]
-        return self._fill_in(self.life.desk, pages, "/desk/")
+    def _pages_of_desk(self) -> list[str]:
+        from marketplace.models import Batch, Project
+
+        pages = ["projects/", "hits/", "asked/", "letters/", "account/", "team/", "events/"]
+        pages += [f"projects/{key}/" for key in Project.objects.values_list("pk", flat=True)]
+        for key in Batch.objects.order_by("pk").values_list("pk", flat=True)[:3]:
+            pages += [f"batches/{key}/", f"batches/{key}/", f"batches/{key}/bonuses/"]
+        return [f"/desk/{page}" for page in pages]
 
     def decide_batch(self) -> str:
         """Send a batch's results back with decisions in them."""
@@ -596,8 +616,9 @@ class Acts:
         return call(self.life)
 
     def work_for_program(self) -> str:
-        """Do a HIT of that program, or take it and leave."""
+        """Do a HIT of that program or of a batch, or take it and leave."""
         from marketplace.models import HIT
+        from marketplace.tests.visitor import Frame
 
         open_hits = HIT.objects.filter(requester__name="Leo", n_open__gt=0).order_by("pk")
         if not open_hits:
@@ -613,10 +634,13 @@ class Acts:
             return f"{visitor.name}: not accepted"
         if self.rng.random() < 0.2:
             return f"{visitor.name} leaves {path}"
-        frame = re.search(r'<iframe[^>]* src="([^"]+)"', reply.content.decode())
-        if frame is None:
+        try:
+            frame = Frame(reply)
+        except AssertionError:
             return f"{visitor.name}: no frame"
-        forms, _ = forms_of(visitor.client, urlsplit(unescape(frame[1])).path, self.rng, NEVER)
+        if hit.question.startswith("<HTMLQuestion"):
+            return f"{visitor.name} {path} {frame.submit(answer='yes').status_code}"
+        forms, _ = forms_of(visitor.client, urlsplit(frame.url).path, self.rng, NEVER)
         return f"{visitor.name} {path} {[form.send().status_code for form in forms[:1]]}"
 
     def merge(self) -> str:

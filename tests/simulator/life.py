@@ -69,6 +69,8 @@ class Life:
         self.requester = Requester.objects.get(name="Rita")
         self.workers = [Visitor(name) for name in worlds.WORKERS]
         self.tabs: list[Tab] = []
+        self.last: Tab | None = None
+        self.sent: Counter[str] = Counter()
         self.kept_forms: list[Form] = []
         self.browsers = [self._signed_in(name) for name in worlds.REQUESTERS]
         self.host = self._at_the_desk(worlds.HOST_NAME)
@@ -223,10 +225,13 @@ class Life:
         return f"{visitor.name} {lease.unit.stage.name} lease {lease.pk}"
 
     def tab(self) -> Tab | None:
-        """Draw a page that is open; mostly one whose work is not handed in yet."""
+        """Draw a page that is open: often the last one, mostly one that is not handed in yet."""
+        if self.last and self.rng.random() < 0.5:
+            return self.last
         fresh = [tab for tab in self.tabs if not tab.is_done]
         tabs = fresh if fresh and self.rng.random() < 0.85 else self.tabs
-        return self.rng.choice(tabs[-8:]) if tabs else None
+        self.last = self.rng.choice(tabs[-8:]) if tabs else None
+        return self.last
 
     def lease(self, tab: Tab) -> Any:
         """Return the lease that a page is of."""

@@ -161,12 +161,16 @@ class Living:
 
     def quiet(self) -> None:
         """No acts; the jobs look until nothing is due, through hours and days."""
+        from tasks.lifecycle.due_work import due
+
         self.life.act, self.life.rng = "quiet", random.Random(f"{self.run.seed}:quiet")
         for hours in (0, 1.5, 1.5, 6.5, 30, 200):
             TIME.advance(hours * 3600)
-            for _ in range(4):
+            for _ in range(6):
                 TIME.advance(4)
                 self.life.round("jobs 1")
+                if not due(TIME.now()):
+                    break
 
     def note(self, at: str, found: Iterator[str]) -> None:
         """Note what is not true, once for each kind of it."""

@@ -148,10 +148,9 @@ def create(protocol: str, seed: int, also: dict[str, Any] | None = None) -> Any:
     also: what else is changed of the protocol's parameters. Raises ProtocolError or ActionError for
     what is refused.
     """
-    from collector.models import Corpus, Paragraph
-    from collector.protocols.creation import create_collection, parameters_of
+    from collector.models import Corpus
+    from collector.protocols.creation import create_collection
     from collector.protocols.loading import get_protocol
-    from collector.seeds.candidate import Candidate
     from collector.seeds.selection import store_seeds
 
     rng = random.Random(f"{seed}:{protocol}:parameters")
@@ -169,8 +168,20 @@ def create(protocol: str, seed: int, also: dict[str, Any] | None = None) -> Any:
         requester_name="Rita",
         requester_contact="rita@example.org",
     )
-    rows = Paragraph.objects.filter(article__corpus=corpus).order_by("pk")
-    keys, entries, pages = list(rows.values_list("pk", flat=True)), [], PAGES.get(protocol, 1)
+    store_seeds(collection, chosen_seeds(collection, folds))
+    return collection
+
+
+def chosen_seeds(collection: Any, folds: list[str]) -> list[tuple[Any, int, str, str]]:
+    """Return the seeds that a collection begins with, as `store_seeds` takes them."""
+    from collector.models import Paragraph
+    from collector.protocols.creation import parameters_of
+    from collector.seeds.candidate import Candidate
+
+    protocol = collection.protocol
+    rows = Paragraph.objects.filter(article__corpus=collection.corpus).order_by("pk")
+    keys, pages = list(rows.values_list("pk", flat=True)), PAGES.get(protocol, 1)
+    entries: list[tuple[Any, int, str, str]] = []
     for name, table in parameters_of(collection).stages().items():
         if table.items_from != "seeds":
             continue
@@ -181,8 +192,7 @@ def create(protocol: str, seed: int, also: dict[str, Any] | None = None) -> Any:
             book = {**BOOK, "document_id": f"{at + 1}"} if protocol == "bookqa" else {}
             payload = dict(PAIR) if table.kind == "pair" else book
             entries.append((Candidate(f"{at + 1}", "", chosen, payload), at + 1, name, fold))
-    store_seeds(collection, entries)
-    return collection
+    return entries
 
 
 @cache
