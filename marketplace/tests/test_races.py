@@ -16,6 +16,7 @@ from marketplace.models import (
     Assignment,
     AssignmentState,
     BonusPayment,
+    ClassCode,
     HITType,
     QualificationRequest,
     Requester,
@@ -25,6 +26,7 @@ from marketplace.money import funds
 from marketplace.people.account_merge import merge
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.conftest import DATABASES
+from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.test_money import books_balance
 from marketplace.tests.visitor import Visitor
 
@@ -144,6 +146,15 @@ def test_tabs_of_one_worker_ask_for_a_qualification_once(rita: Any, ada: Visitor
     tabs = [Visitor("Ada") for _ in range(N_THREADS)]
     at_once(lambda n: tabs[n].send(ask))
     assert QualificationRequest.objects.count() == 1
+
+
+def test_many_clicks_of_a_host_make_one_class_code(settings: Any) -> None:
+    settings.MARKETPLACE_OPEN_DESK = False
+    host, path = DeskVisitor("Ida"), "/desk/invitations/codes/"
+    shown = host.html("/desk/invitations/")
+    fields = {"label": "Autumn class", "n_seats": "30", "days": "14"}
+    at_once(lambda n: host.send(shown, path, **fields))
+    assert ClassCode.objects.count() == 1
 
 
 def test_work_approved_while_two_accounts_become_one_is_all_owed_to_the_open_one(

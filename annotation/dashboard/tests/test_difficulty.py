@@ -9,6 +9,7 @@ from annotation.models import (
     HeldOutPrediction,
     HopDecision,
     SampledQuestion,
+    SplitAssignment,
     Verdict,
 )
 from annotation.readers.human_performance import sample_questions
@@ -157,6 +158,7 @@ def test_questions_are_placed_and_read_once_more_without_a_release(rita):
         "Assigned to splits: 28 questions."
         in rita.post(address("split_now"), follow=True).content.decode()
     )
+    assert n_placed(rita) == 28
     collection.stages.update(state="open")
     collection.stages.filter(name="question").update(state="closed")
     assert sample_questions(collection) > 0
@@ -165,6 +167,14 @@ def test_questions_are_placed_and_read_once_more_without_a_release(rita):
     again = read.values_list("items__question__split_assignment__split", flat=True)
     assert set(again) <= held_out
     assert not collection.releases.exists()
+    mine = SplitAssignment.objects.filter(question__worker="wada").count()
+    Worker.objects.filter(pk="wada").update(withdrawn_at=NOW)
+    assert n_placed(rita) == 28 - mine < 28
+
+
+def n_placed(rita):
+    """Return how many questions the page says are in the splits."""
+    return sum(number for _, number in rita.get(address("difficulty_now")).context["splits"])
 
 
 def test_the_number_of_queries_does_not_grow_with_the_workers(rita, django_assert_max_num_queries):

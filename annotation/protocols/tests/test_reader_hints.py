@@ -1,6 +1,8 @@
 """Who writes what a reader answers from too little is told, held up by nothing and paid as ever."""
 
 from datetime import datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +16,8 @@ from annotation.protocols.quac import checks as quac
 from annotation.readers import too_little
 from annotation.release.dataset_card import card
 from annotation.release.facts import Dates, Facts
+from annotation.replay.rerun import HeldAssignment, Rerun
+from annotation.replay.tests import test_acts
 from annotation.reports.outcomes import Outcomes
 from collector.models import Collection
 from collector.protocols.loading import get_protocol
@@ -121,6 +125,26 @@ def test_who_was_never_told_kept_nothing(client: Client, looked_on: Collection) 
     state = begin(client, looked_on)
     assert handed_in(client, state, written(ANSWERED, OPEN)).status_code == 200
     assert not ReaderHint.objects.exists()
+
+
+@pytest.mark.django_db
+def test_what_was_told_stands_in_the_log_and_a_replay_has_it_again(
+    client: Client, looked_on: Collection, tmp_path: Path
+) -> None:
+    state = begin(client, looked_on)
+    saved(client, state, written(ANSWERED, f"{ANSWERED} Or last?"))
+    handed_in(client, state, written(ANSWERED, OPEN))
+    told = list(ReaderHint.objects.values_list("place", "kept"))
+    assert told == [(0, True), (1, False)]
+    log = test_acts.written(looked_on, tmp_path)
+    ReaderHint.objects.all().delete()
+    [line] = log.assignments
+    # The page has taken the work in already: what is left is what no page makes again.
+    page: Any = SimpleNamespace(goes_on=lambda data: False, submit=lambda data: (state, []))
+    rerun = Rerun(looked_on, log)
+    rerun._holds[line.taken] = HeldAssignment(line, None, page, page, Lease.objects.get())
+    rerun._hand_in(line)
+    assert list(ReaderHint.objects.values_list("place", "kept")) == told
 
 
 @pytest.mark.django_db
