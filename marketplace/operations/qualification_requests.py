@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from marketplace.models import QualificationRequest, Requester, RequestState
 from marketplace.operations.ownership import own_type
-from marketplace.people.qualifications.grants import grant
+from marketplace.people.qualifications.grants import grant, locked_request
 from marketplace.router import DATABASE
 from marketplace.wire.errors import DoesNotExist, RequestError
 from marketplace.wire.pagination import listing, page_of
@@ -71,12 +71,9 @@ def reject_qualification_request(call: Call, parameters: dict[str, Any]) -> dict
 @contextmanager
 def _pending(call: Call, request_id: str) -> Iterator[QualificationRequest]:
     with transaction.atomic(using=DATABASE):
-        row = (
-            QualificationRequest.objects.select_for_update(of=("self",))
-            .select_related("worker", "qualification_type")
-            .filter(request_id=request_id, qualification_type__requester=call.requester)
-            .first()
-        )
+        own = QualificationRequest.objects.filter(qualification_type__requester=call.requester)
+        asked = own.filter(request_id=request_id).first()
+        row = asked and locked_request(asked)
         if row is None:
             raise DoesNotExist("QualificationRequest", "QualificationRequest", request_id)
         if row.state != RequestState.PENDING:

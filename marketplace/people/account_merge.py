@@ -40,7 +40,7 @@ def merge(kept: Worker, second: Worker, now: datetime) -> int:
     stands on an open payout list.
     """
     with transaction.atomic(using=DATABASE):
-        pair = Worker.objects.select_for_update().in_bulk([kept.pk, second.pk])
+        pair = Worker.objects.select_for_update().order_by("pk").in_bulk([kept.pk, second.pk])
         kept, second = pair[kept.pk], pair[second.pk]
         if kept == second:
             raise MergeError("These are one account already. Choose two different ones.")

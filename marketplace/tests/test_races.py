@@ -19,6 +19,7 @@ from marketplace.models import (
     ClassCode,
     HITType,
     QualificationRequest,
+    QualificationType,
     Requester,
     Worker,
 )
@@ -177,6 +178,31 @@ def test_work_approved_while_two_accounts_become_one_is_all_owed_to_the_open_one
     assert not any(isinstance(one, Exception) for one in results), results
     assert funds.owed_cents(kept) == 100 * len(taken)
     assert set(Assignment.objects.values_list("worker", flat=True)) == {kept.pk}
+
+
+def test_qualifications_given_while_two_accounts_become_one_are_all_the_open_one_s(
+    rita: Any, rita_keys: Any
+) -> None:
+    kept, second = some_workers()[:2]
+    asked = []
+    for n in range(1, N_THREADS):
+        made = rita.create_qualification_type(
+            Name=f"Q{n}", Description="d", QualificationTypeStatus="Active"
+        )
+        row = QualificationType.objects.get(
+            qualification_type_id=made["QualificationType"]["QualificationTypeId"]
+        )
+        asked.append(row.requests.create(worker=second, submitted_at=clock.now()).request_id)
+    clients = [mturk_client(rita_keys) for _ in asked]
+
+    def act(n: int) -> Any:
+        if n == len(asked):
+            return merge(kept, second, clock.now())
+        return clients[n].accept_qualification_request(QualificationRequestId=asked[n])
+
+    results = at_once(act)
+    assert not any(isinstance(one, Exception) for one in results), results
+    assert kept.grants.count() == kept.qualification_requests.count() == len(asked)
 
 
 def test_late_work_and_another_hit_of_a_kind_done_once_do_not_both_count(

@@ -14,6 +14,7 @@ from marketplace.models import (
     Assignment,
     BonusPayment,
     QualificationGrant,
+    QualificationRequest,
     QualificationType,
     WorkerProfile,
 )
@@ -70,6 +71,7 @@ def test_the_balance_has_the_money_that_another_process_has_just_freed(
 
 
 READ_WORK = 'FROM "marketplace_assignment"'
+READ_REQUEST = 'FROM "marketplace_qualificationrequest"'
 
 
 def join_accounts(ada: Visitor, grace: Visitor) -> Callable[[], int]:
@@ -156,13 +158,44 @@ def test_what_is_imported_while_the_host_writes_a_note_stays(ada: Visitor, setti
     assert (profile.notes, profile.n_approved_before) == ("Met at the fair.", 700)
 
 
+@pytest.mark.parametrize("is_accepted", [True, False])
+def test_a_qualification_decided_on_while_two_accounts_become_one_is_the_open_one_s(
+    rita: Any, ada: Visitor, grace: Visitor, is_accepted: bool
+) -> None:
+    path, kept = ask_path(rita), grace.worker
+    ada.send(path)
+    one = {"QualificationRequestId": QualificationRequest.objects.get().request_id}
+    decide = rita.accept_qualification_request if is_accepted else rita.reject_qualification_request
+    with meanwhile(join_accounts(ada, grace), after=READ_REQUEST):
+        decide(**one)
+    row = QualificationRequest.objects.get()
+    assert (row.state, row.worker) == ("granted" if is_accepted else "rejected", kept)
+    assert [one.worker for one in QualificationGrant.objects.all()] == [kept] * is_accepted
+
+
+def test_a_qualification_asked_for_while_two_accounts_become_one_is_asked_for_by_the_open_one(
+    rita: Any, ada: Visitor, grace: Visitor
+) -> None:
+    path, kept = ask_path(rita), grace.worker
+    with meanwhile(join_accounts(ada, grace), after='FROM "marketplace_qualificationtype"'):
+        ada.send(path)
+    assert QualificationRequest.objects.get().worker == kept
+
+
+def ask_path(rita: Any) -> str:
+    """Return where a qualification of Rita's is asked for."""
+    made = rita.create_qualification_type(
+        Name="Writer", Description="d", QualificationTypeStatus="Active"
+    )
+    return f"/qualifications/{made['QualificationType']['QualificationTypeId']}/ask/"
+
+
 def test_a_test_handed_in_while_two_accounts_become_one_counts_for_the_open_one(
     rita: Any, ada: Visitor, grace: Visitor
 ) -> None:
     path, kept = made(rita, AnswerKey=KEY), grace.worker
     ada.post(path, path, begin="1")
     page = ada.get(path).content.decode()
-    read = 'FROM "marketplace_qualificationrequest"'
-    with meanwhile(join_accounts(ada, grace), after=read, times=2):
+    with meanwhile(join_accounts(ada, grace), after=READ_REQUEST, times=2):
         ada.send_from(page, path, depth="sea", why="It is the sea.")
     assert QualificationGrant.objects.get().worker == kept

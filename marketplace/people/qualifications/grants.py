@@ -3,7 +3,22 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from marketplace.models import QualificationGrant, QualificationType, Worker
+from marketplace.models import (
+    QualificationGrant,
+    QualificationRequest,
+    QualificationType,
+    Worker,
+)
+from marketplace.money.funds import account_of
+
+
+def locked_request(asked: QualificationRequest) -> QualificationRequest | None:
+    """Return a request as it is under its lock, None where a merge has dropped it for another.
+
+    Expects a transaction. A merge locks accounts first, then what they asked for: so does this.
+    """
+    account_of(asked.worker_id)
+    return QualificationRequest.objects.select_for_update().filter(pk=asked.pk).first()
 
 
 def grant(row: QualificationType, worker: Worker, value: int, now: datetime) -> None:

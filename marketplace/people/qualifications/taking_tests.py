@@ -12,7 +12,7 @@ from marketplace.hits.questions.question_form import QuestionForm, answers_of, p
 from marketplace.models import QualificationRequest, QualificationType, RequestState, Worker
 from marketplace.notifications.system_messages import system_message
 from marketplace.people.qualifications.answer_key import read_key, score
-from marketplace.people.qualifications.grants import grant
+from marketplace.people.qualifications.grants import grant, locked_request
 from marketplace.router import DATABASE
 from marketplace.templatetags.marketplace_words import duration
 
@@ -73,13 +73,13 @@ def hand_in(request: QualificationRequest, sent: Mapping[str, list[str]], now: d
     _end_overdue(row, request.worker, now)
     given, problems = answers_of(form_of(request), sent)
     with transaction.atomic(using=DATABASE):
-        request = QualificationRequest.objects.select_for_update(of=("self",)).get(pk=request.pk)
-        if request.state != RequestState.STARTED:
+        found = locked_request(request)
+        if found is None or found.state != RequestState.STARTED:
             raise NotTakenError(
                 _("This test is over: its time was up, or it was handed in before.")
             )
         # The account may have been merged since the page read it.
-        worker = request.worker
+        request, worker = found, found.worker
         if problems:
             return Outcome(problems=tuple(problems))
         request.answer, request.submitted_at = form_answers_xml(given), now

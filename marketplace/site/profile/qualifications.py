@@ -110,7 +110,9 @@ def _ask(worker: Worker, row: QualificationType) -> str:
     now, name = clock.now(), {"name": row.name}
     with transaction.atomic(using=DATABASE):
         # Two tabs of one worker wait for one another, or both would ask.
-        Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
+        worker = Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
+        # The account may have been merged since the page read it.
+        worker = worker.merged_into or worker
         held = row.grants.filter(worker=worker).first()
         if held is not None and not held.is_revoked:
             return _("You have “%(name)s” already.") % name
