@@ -1,10 +1,11 @@
 """One worker of a collection: what they made, what became of it, and leaving all of it out."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -19,6 +20,7 @@ from annotation.decisions.exclusions import exclude_worker, include_again
 from annotation.decisions.verdicts import voting_stages
 from annotation.models import Exclusion
 from common.actions import ActionError
+from common.seen_version import version_of
 from tasks.models import Answer, Question, ReceiptState, Session, Submission, Worker
 
 PER_PAGE = 25
@@ -45,7 +47,7 @@ def worker(request: HttpRequest, context: CollectionContext, number: int) -> Htt
     handed_in = Q(leases__submission__isnull=False) | Q(empty_submission__isnull=False)
     sessions = sessions.filter(handed_in).distinct().select_related("posting__stage")
     page = Paginator(sessions.order_by("-pk"), PER_PAGE).get_page(request.GET.get("page"))
-    acts = list(Exclusion.objects.filter(collection=context.collection, worker=row))
+    acts = list(_acts(context, row))
     return context.render(
         request,
         "people/worker.html",
@@ -57,6 +59,7 @@ def worker(request: HttpRequest, context: CollectionContext, number: int) -> Htt
         page=page,
         lines=lines_of(page, people),
         acts=acts,
+        seen=_seen(acts),
         left_out=bool(acts) and acts[0].back_at is None,
         typed=request.session.pop(_typed(context, number), ""),
     )
@@ -69,19 +72,19 @@ def leave_out_worker(request: HttpRequest, context: CollectionContext, number: i
     row, why = _worker(context, number), request.POST.get("why", "")
     by, now = name_of(request), timezone.now()
     try:
-        if request.POST.get("act") == "back":
-            rows = Exclusion.objects.filter(collection=context.collection, worker=row)
-            newest = rows.first()
-            if newest is None:
-                raise ActionError("Nothing by this worker is excluded.")
-            include_again(newest, why, by, now)
-            sentence = "Taken back: their work counts again, and every verdict follows it."
-        else:
-            exclude_worker(context.collection, row, why, by, now)
-            sentence = (
-                "Excluded. Verdicts follow the votes that are left, and what is missing then is "
-                "asked for again; nobody's pay changes."
-            )
+        with context.unchanged(request, lambda: _seen(_acts(context, row))):
+            if request.POST.get("act") == "back":
+                newest = _acts(context, row).first()
+                if newest is None:
+                    raise ActionError("Nothing by this worker is excluded.")
+                include_again(newest, why, by, now)
+                sentence = "Taken back: their work counts again, and every verdict follows it."
+            else:
+                exclude_worker(context.collection, row, why, by, now)
+                sentence = (
+                    "Excluded. Verdicts follow the votes that are left, and what is missing then "
+                    "is asked for again; nobody's pay changes."
+                )
     except ActionError as error:
         request.session[_typed(context, number)] = why
         messages.error(request, error.on_page)
@@ -95,6 +98,15 @@ def _worker(context: CollectionContext, number: int) -> Worker:
     if found is None:
         raise Http404
     return Worker.objects.get(pk=found)
+
+
+def _acts(context: CollectionContext, row: Worker) -> QuerySet[Exclusion]:
+    """Return every time that the worker's work was left out, the newest first."""
+    return Exclusion.objects.filter(collection=context.collection, worker=row)
+
+
+def _seen(acts: Iterable[Exclusion]) -> str:
+    return version_of([(one.pk, one.back_at) for one in acts])
 
 
 def _made(context: CollectionContext, row: Worker) -> WorkerTotals:

@@ -11,9 +11,9 @@ import pytest
 from django.test import Client
 
 from annotation.dashboard.tests import test_candidate_sets, test_difficulty, test_partner_reports
-from annotation.dashboard.tests.making import make_attempt, make_confirmed
+from annotation.dashboard.tests.making import make_attempt, make_confirmed, make_question
 from annotation.dashboard.tests.test_questions import ask
-from annotation.models import SampledQuestion, Statement, Verdict
+from annotation.models import Exclusion, SampledQuestion, Statement, Verdict
 from annotation.release.statements import said
 from collector.candidates.tests.making import make_pairs, make_towns
 from collector.models import Collection
@@ -152,6 +152,15 @@ def candidates(rita: Client, tmp_path: Path, settings: Any, **_: Any) -> Shown:
     return Shown(page, f"{page}decide/", kept, dropped, of.values_list("state").get)
 
 
+def left_out(**_: Any) -> Shown:
+    """Whether everything by a worker is left out."""
+    make_question(stage_of(make_collection(slug="pilot"), "question"))
+    page = f"{PILOT}workers/1/"
+    out, back = {"act": "out", "why": "Copied."}, {"act": "back", "why": "Quoted."}
+    of = Exclusion.objects.values_list("back_at")
+    return Shown(page, f"{page}leave-out/", out, back, lambda: list(of.all()))
+
+
 def more_seeds(**_: Any) -> Shown:
     """Seeds that are chosen."""
     made = make_collection(make_corpus(60))
@@ -179,6 +188,7 @@ REFUSE = {
     "decide_report": partner,
     "decide_pay": pay,
     "decide_set": candidates,
+    "leave_out": left_out,
     "choose_seeds": more_seeds,
     "drop_seeds": no_seeds,
 }
@@ -225,7 +235,6 @@ NEED_NONE = {
     "try_candidate": "Anybody says whether a pair works; its button names what it leads to.",
     "take_back": "It names the act that it takes back by its time, and leaves later ones alone.",
     "drop": "The short name of the draft is typed, and it is gone after.",
-    "leave_out": _ONCE,
     "answer_report": _ONCE,
     "decide_bonus": _ONCE,
     "compensate": _ONCE,

@@ -3,11 +3,18 @@
 import pytest
 from django.test import Client
 
-from annotation.dashboard.tests.making import make_answer, make_question, make_submission, plain
+from annotation.dashboard.tests.making import (
+    make_answer,
+    make_question,
+    make_submission,
+    plain,
+    send,
+)
 from annotation.dashboard.tests.test_collections import queries
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Exclusion, Verdict
 from collector.models import Collection
+from common.tests.forms import hidden_in
 from tasks.models import Submission
 from tasks.tests.making import NOW, make_collection, stage_of
 
@@ -28,7 +35,7 @@ def pilot(rita: Client) -> Collection:
 
 def act(rita: Client, why: str, act: str = "out") -> str:
     """Return the page after a button was pressed."""
-    reply = rita.post(f"{PAGE}leave-out/", {"why": why, "act": act}, follow=True)
+    reply = send(rita, PAGE, f"{PAGE}leave-out/", {"why": why, "act": act}, follow=True)
     return str(reply.content.decode())
 
 
@@ -69,6 +76,20 @@ def test_everything_is_left_out_and_comes_back_with_who_and_why(
     assert "owner included the work of Worker 1 again." in overview
     assert Verdict.objects.get().outcome == "kept"
     assert not pilot.blocks.exists()
+
+
+def test_an_older_page_does_not_take_a_newer_exclusion_back(
+    rita: Client, pilot: Collection
+) -> None:
+    act(rita, "Copied.")
+    old = hidden_in(rita.get(PAGE).content.decode(), f"{PAGE}leave-out/")
+    act(rita, "Quoted.", "back")
+    act(rita, "Copied all the same.")
+    form = old | {"why": "Quoted.", "act": "back"}
+    page = rita.post(f"{PAGE}leave-out/", form, follow=True).content.decode()
+    assert "changed since the page was shown" in page
+    assert "Quoted.</textarea>" in page
+    assert Exclusion.objects.filter(back_at=None).exists()
 
 
 def test_without_a_reason_nothing_happens(rita: Client, pilot: Collection) -> None:
