@@ -37,9 +37,11 @@ def _methods(view: Any) -> list[str]:
 def hidden_in(html: str, address: str) -> dict[str, str]:
     """Return what the page's first form that posts to `address` carries unseen.
 
-    That is the version it was shown at, and the key it is sent by once.
+    That is the version it was shown at, the key it is sent by once, and what it would bind.
     """
     for action, inside in re.findall(r'<form[^>]* action="([^"]+)"[^>]*>(.*?)</form>', html, re.S):
         if action.partition("?")[0] == address.partition("?")[0]:
-            return dict(re.findall(r'name="(seen|once|attempt)" value="([^"]*)"', inside))
+            return dict(
+                re.findall(r'name="(seen|once|attempt|maximum|cost)" value="([^"]*)"', inside)
+            )
     return {}

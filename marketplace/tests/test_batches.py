@@ -167,10 +167,11 @@ def test_a_reward_that_was_raised_after_the_page_was_shown_is_shown_before_it_is
     changes = {"name": "Mine", "html": TEMPLATES["radio"], **TERMS, "reward": "5.00"}
     assert desk.post(project_page, project_page, **changes).status_code == 200
     [asked] = re.findall(r'name="cost" value="(\d+)"', before)
-    refused_page = desk.send(before, action, cost=asked)
-    assert refused_page.status_code == 400
-    html = refused_page.content.decode()
-    assert "The project was changed meanwhile" in html
+    for cost in (asked, "", "much"):
+        refused_page = desk.send(before, action, cost=cost)
+        assert refused_page.status_code == 400
+        html = refused_page.content.decode()
+        assert "The project was changed meanwhile" in html
     assert "$10.00" in html
     assert not HIT.objects.exists()
     [asked] = re.findall(r'name="cost" value="(\d+)"', html)

@@ -36,7 +36,8 @@ def publish(request: HttpRequest, context: CollectionContext, stage: str = "") -
     if request.method != "POST":
         return _before_publishing(request, context)
     seen = request.POST.get("maximum", "")
-    seen_cents = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 19 else None
+    # Who sends no amount has seen none: it equals no maximum.
+    seen_cents = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 19 else -1
     try:
         opened = publication.publish(context.collection, stage, seen_cents)
     except publication.CostChangedError as error:

@@ -18,6 +18,7 @@ from annotation.dashboard.tests.making import (
     make_question,
     make_verdict,
     plain,
+    send,
 )
 from annotation.jobs import decide
 from annotation.models import Verdict
@@ -103,7 +104,7 @@ def test_it_is_reopened_paused_and_then_resumed(rita: Client, pilot: Collection)
     assert "Press Resume" in reply
     assert "owner reopened the collection." in reply
     assert state(pilot) == CollectionState.PAUSED
-    rita.post("/collections/pilot/publish/")
+    send(rita, "/collections/pilot/", "/collections/pilot/publish/")
     assert state(pilot) == CollectionState.COLLECTING
 
 

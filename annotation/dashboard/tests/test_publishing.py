@@ -1,5 +1,6 @@
 """Tests of opening, pausing and closing, and of the budget."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -9,10 +10,11 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from annotation.dashboard.collections.publishing import cents_of
-from annotation.dashboard.tests.making import make_lines, send
+from annotation.dashboard.tests.making import make_lines
 from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import revise
+from common.tests.forms import hidden_in
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import publication
 from tasks.money.estimates import estimate, totals
@@ -34,8 +36,10 @@ def pilot(rita: Client, monkeypatch: pytest.MonkeyPatch) -> Collection:
 
 def post(rita: Client, path: str, **fields: str) -> str:
     """Return the page one is led to."""
-    address = f"/collections/pilot/{path}"
-    return send(rita, "/collections/pilot/", address, fields, follow=True).content.decode()
+    address, pages = f"/collections/pilot/{path}", ("", "publish/")
+    shown = "".join(rita.get(f"/collections/pilot/{page}").content.decode() for page in pages)
+    form = hidden_in(shown, address) | fields
+    return rita.post(address, form, follow=True).content.decode()
 
 
 def states(collection: Collection) -> set[str]:
@@ -100,8 +104,8 @@ def test_pay_that_was_raised_after_the_page_was_shown_is_shown_before_it_is_boun
     seen = amount_on(rita.get("/collections/pilot/publish/").content.decode(), "publish/")
     assert seen
     raise_pay(pilot, 900)
-    for path in ("publish/", "stages/question/open/"):
-        page = post(rita, path, maximum=seen)
+    for path, amount in product(("publish/", "stages/question/open/"), (seen, "", "much")):
+        page = post(rita, path, maximum=amount)
         assert "Look at the amounts again" in page
         assert "Publish this collection?" in page
         assert states(pilot) == {StageState.DRAFT}
@@ -147,7 +151,8 @@ def test_resuming_with_every_stage_closed_says_to_open_one(rita: Client, pilot: 
     pilot.stages.update(state=StageState.CLOSED)
     Collection.objects.update(state=CollectionState.PAUSED)
     assert "Every stage is closed: open one below" in post(rita, "publish/")
-    post(rita, "stages/answer/open/")
+    pilot.refresh_from_db()
+    post(rita, "stages/answer/open/", maximum=str(pilot.maximum_cents))
     assert stage_of(pilot, "answer").state == StageState.OPEN
     assert stage_of(pilot, "question").state == StageState.CLOSED
 
@@ -168,7 +173,8 @@ def test_closing_an_unknown_stage_is_nowhere(rita: Client, pilot: Collection) ->
 
 
 def test_opening_an_unknown_stage_changes_nothing(rita: Client, pilot: Collection) -> None:
-    assert "There is no stage" in post(rita, "stages/nothing/open/")
+    seen = amount_on(rita.get("/collections/pilot/publish/").content.decode(), "publish/")
+    assert "There is no stage" in post(rita, "stages/nothing/open/", maximum=seen)
     assert states(pilot) == {StageState.DRAFT}
 
 

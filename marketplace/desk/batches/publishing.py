@@ -140,10 +140,11 @@ def _check_rows(batch: Batch) -> None:
             ) from None
 
 
-def begin(batch: Batch, now: datetime, seen_cents: int | None = None) -> None:
+def begin(batch: Batch, now: datetime, seen_cents: int | None) -> None:
     """Let the rows be published, on the terms the batch has now; raises BatchError.
 
-    seen_cents: what its page said that it costs. Locks the batch.
+    seen_cents: what its page said that it costs, None where it said nothing: that is refused.
+    Locks the batch.
     """
     if batch.published_at is not None:
         return
@@ -152,7 +153,7 @@ def begin(batch: Batch, now: datetime, seen_cents: int | None = None) -> None:
     with transaction.atomic(using=DATABASE):
         row = Batch.objects.select_for_update().get(pk=batch.pk)
         if row.published_at is None:
-            if row.terms != batch.terms or seen_cents not in (None, cost_cents(row)):
+            if row.terms != batch.terms or seen_cents != cost_cents(row):
                 raise BatchError(
                     "The project was changed meanwhile, and so was this batch. "
                     "Look at its cost and its rows again, then publish."
