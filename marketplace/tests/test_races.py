@@ -18,6 +18,7 @@ from marketplace.models import (
     BonusPayment,
     ClassCode,
     HITType,
+    Project,
     QualificationRequest,
     QualificationType,
     Requester,
@@ -28,6 +29,7 @@ from marketplace.people.account_merge import merge
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.conftest import DATABASES
 from marketplace.tests.desk import DeskVisitor
+from marketplace.tests.test_batches import TERMS
 from marketplace.tests.test_money import books_balance
 from marketplace.tests.visitor import Visitor
 
@@ -156,6 +158,18 @@ def test_many_clicks_of_a_host_make_one_class_code(settings: Any) -> None:
     fields = {"label": "Autumn class", "n_seats": "30", "days": "14"}
     at_once(lambda n: host.send(shown, path, **fields))
     assert ClassCode.objects.count() == 1
+
+
+def test_many_clicks_of_a_requester_make_one_project_and_say_that_it_is_there(
+    rita_keys: Any, settings: Any
+) -> None:
+    settings.MARKETPLACE_OPEN_DESK = False
+    desk, path = DeskVisitor("Rita", Requester.objects.get()), "/desk/projects/new/link/"
+    shown = desk.html(path)
+    fields = {"name": "Mine", "survey_url": "https://survey.example/", "completion_code": "7"}
+    results = at_once(lambda n: desk.send(shown, path, **TERMS | fields).status_code)
+    assert sorted(results) == [200] + [400] * (N_THREADS - 1)
+    assert Project.objects.count() == 1
 
 
 def test_work_approved_while_two_accounts_become_one_is_all_owed_to_the_open_one(

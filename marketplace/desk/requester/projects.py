@@ -16,7 +16,7 @@ from marketplace.desk.requester.audience import audience_summary
 from marketplace.desk.requester.project_form import STARTER, form_class
 from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.questions.template import template_of, variables, warnings
-from marketplace.models import Project, ProjectKind
+from marketplace.models import Project, ProjectKind, Requester
 from marketplace.models.identifiers import digest, new_entity_id
 from marketplace.router import DATABASE
 from marketplace.site.page_error import PageError, first_or_error
@@ -36,20 +36,27 @@ def new_project(request: DeskRequest, kind: str) -> HttpResponse:
     """Write a new project of this kind."""
     if kind not in ProjectKind.values:
         raise PageError("There is no such kind of project. Choose one from the list.")
-    given = request.POST if request.method == "POST" else None
-    form = form_class(kind)(request.requester, None, given)
-    if kind == ProjectKind.TEMPLATE and given is None:
-        form.initial["html"] = STARTER
-    if form.is_valid():
-        with transaction.atomic(using=DATABASE):
+    if request.method != "POST":
+        form = form_class(kind)(request.requester, None)
+        if kind == ProjectKind.TEMPLATE:
+            form.initial["html"] = STARTER
+        return show(request, "new_project.html", here="projects", form=form, kind=kind)
+    with transaction.atomic(using=DATABASE):
+        _lock_names(request)
+        form = form_class(kind)(request.requester, None, request.POST)
+        if form.is_valid():
             made = Project.objects.create(
                 requester=request.requester, kind=kind, created_at=clock.now(), **form.values()
             )
             record(request, f"Wrote the project {made.name}")
-        leave_notice(request, f"{made.name} is kept. Nothing is published yet.")
-        return redirect("desk-project", key=made.pk)
-    status = 400 if form.errors else 200
-    return show(request, "new_project.html", status=status, here="projects", form=form, kind=kind)
+            leave_notice(request, f"{made.name} is kept. Nothing is published yet.")
+            return redirect("desk-project", key=made.pk)
+    return show(request, "new_project.html", status=400, here="projects", form=form, kind=kind)
+
+
+def _lock_names(request: DeskRequest) -> None:
+    """Let a second click wait for the first one, to find that its project's name is taken."""
+    Requester.objects.select_for_update(no_key=True).get(pk=request.requester.pk)
 
 
 def own_project(request: DeskRequest, key: int) -> Project:
@@ -64,6 +71,7 @@ def project(request: DeskRequest, key: int) -> HttpResponse:
     if request.method != "POST":
         return _drawn(request, found, form=form_class(found.kind)(request.requester, found))
     with transaction.atomic(using=DATABASE):
+        _lock_names(request)
         found = Project.objects.select_for_update().get(pk=found.pk)
         form = form_class(found.kind)(request.requester, found, request.POST)
         if form.is_valid():
