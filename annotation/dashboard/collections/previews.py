@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.core.exceptions import BadRequest
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, RawPostDataException
 from django.middleware.csrf import get_token
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -147,11 +148,14 @@ def _at_work(context: CollectionContext, stage: str) -> Stage:
 
 
 def _sent(request: HttpRequest) -> dict[str, Any]:
-    """Return the JSON object that a page sent; empty for anything else."""
+    """Return the JSON object that a page sent; empty for anything else but a form, refused."""
     try:
         sent = shallow(json.loads(request.body)) if len(request.body) <= MAX_BYTES else None
     except (ValueError, RecursionError):
         sent = None
+    except RawPostDataException:
+        # The token of a form was looked for in what it sent, which is gone.
+        raise BadRequest("Send JSON.") from None
     return sent if isinstance(sent, dict) else {}
 
 

@@ -117,6 +117,15 @@ def test_what_cannot_be_read_is_checked_as_if_nothing_was_done(rita: Client) -> 
         assert reply.json()["problems"]
 
 
+@pytest.mark.parametrize("name", ["check", "article", "search"])
+def test_a_form_that_no_page_has_is_refused(rita: Client, name: str) -> None:
+    make_collection()
+    token = state_of(rita, f"{PAGE}question/work/itself/")["trial"]["token"]
+    rita.handler.enforce_csrf_checks = True
+    reply = rita.post(f"{PAGE}question/{name}/", {"x": "y"}, headers={"X-CSRFToken": token})
+    assert reply.status_code == 400
+
+
 def test_a_page_of_the_preview_asks_this_server_alone(rita: Client) -> None:
     make_collection()
     policy = rita.get(f"{PAGE}question/work/itself/")["Content-Security-Policy"].split("; ")
