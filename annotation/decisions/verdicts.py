@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -36,9 +36,8 @@ IN_ORDER = (
 # While a HIT waits for its people, in a stage that gives more of them to a part of its HITs.
 MORE = "waiting_for_more_people"
 SAY_WHY = "Say in the note why: whoever reads the dataset's log wants to know."
-LEFT_OUT = Decision(
-    Outcome.DROPPED, "writer_left_out", "Everything by a person who made it is left out."
-)
+LEFT_OUT = Decision(Outcome.DROPPED, "writer_left_out", "Its writer is left out.")
+OF_TWO = replace(LEFT_OUT, sentence="One of the two people of this dialog is left out.")
 
 
 def decide_collection(collection: Collection, now: datetime) -> int:
@@ -208,7 +207,7 @@ def _decided(
     of_dialog = kind_of(question.stage).pairs_workers
     taught = not of_dialog or any(answer.stage_id == question.stage_id for answer in answers)
     if question.worker_id in out or not taught:
-        found = LEFT_OUT
+        found = OF_TWO if of_dialog else LEFT_OUT
     elif answers and missing:
         wanted = len(answers) + missing
         sentence = f"{len(answers)} of {wanted} people have given their votes so far."

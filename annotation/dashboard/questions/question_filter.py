@@ -35,7 +35,7 @@ OVERRIDDEN = "Overridden by a reviewer"
 # What is stored, and released, as the reason stays; this is how people read it.
 REASON_WORDS = {
     REASON: OVERRIDDEN,
-    LEFT_OUT.reason: "Everything by a person who made it is excluded",
+    LEFT_OUT.reason: "A person who made it is excluded",
 }
 
 

@@ -82,6 +82,7 @@ def test_one_act_leaves_out_all_and_one_takes_it_all_back(
     made = exclude_worker(collection, mallory, "Copied answers.", "rita", NOW)
     now = beliefs(collection)
     assert now[written.key][:2] == ("dropped", "writer_left_out")
+    assert Verdict.objects.get(question=written).sentence == "Its writer is left out."
     assert now[answered.key][5] == before[answered.key][5] - 1 == 1
     assert written.key not in released(collection)
     assert released(collection)[answered.key] == 1

@@ -33,15 +33,13 @@ def vote(type: str, payload: Mapping[str, object]) -> Vote:
 def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Decision:
     """Return whether a question is kept; the teacher's answer is the released one (QuAC 2.2).
 
-    votes: the teacher's, and those of the validators, in submission order. parameters: read are
-    dialog.min_pairs and validation.redundancy.<fold>. Disagreement drops nothing: questions
-    on which people agree too little are left out of the scores only (QuAC 4.1).
+    votes: the teacher's, and those of the validators, in submission order; or none at all.
+    parameters: read are dialog.min_pairs and validation.redundancy.<fold>. Disagreement drops
+    nothing: questions on which people agree too little are left out of the scores only (QuAC 4.1).
     """
-    teachers = [index for index, vote in enumerate(votes) if vote.n_pairs is not None]
     if not votes:
         return Decision(Outcome.WAITING, "waiting_for_the_dialog", "The dialog is not over yet.")
-    if not teachers:
-        return Decision(Outcome.DROPPED, "no_teacher", "Its teacher has withdrawn.")
+    teachers = [index for index, vote in enumerate(votes) if vote.n_pairs is not None]
     teacher = teachers[0]
     n_pairs = votes[teacher].n_pairs or 0
     least = parameters.dialog.min_pairs

@@ -282,8 +282,9 @@ def test_nobody_is_asked_about_a_dialog_whose_teacher_is_left_out(
     made = exclude_worker(talked, grace, "Careless.", "rita", timezone.now())
     go_round(talked)
     assert hits.places_left(stage) == 0
-    told = Verdict.objects.values_list("outcome", "reason")
-    assert set(told) == {("dropped", "writer_left_out")}
+    told = Verdict.objects.values_list("outcome", "reason", "sentence")
+    said = "One of the two people of this dialog is left out."
+    assert set(told) == {("dropped", "writer_left_out", said)}
     assert attention_to([talked])[talked.pk].left_out == 0
     include_again(made, "She was not.", "rita", timezone.now())
     go_round(talked)
