@@ -113,7 +113,7 @@ def reopen(collection: Collection, why: str, by: str, now: datetime) -> None:
 
 
 def raise_budget(collection: Collection, cents: int, by: str, now: datetime, why: str = "") -> None:
-    """Set the hard cap to `cents` and record it; raises ActionError below what is bound.
+    """Set the hard cap to `cents` and record a change; raises ActionError below what is bound.
 
     Locks the collection.
     """
@@ -124,6 +124,8 @@ def raise_budget(collection: Collection, cents: int, by: str, now: datetime, why
             raise ActionError(
                 f"{bound} cents are reserved or spent already: the budget cannot go below."
             )
+        if cents == row.budget_cents:
+            return
         row.revisions.create(
             key="budget_cents", old=row.budget_cents, new=cents, why=why, by=by, at=now
         )

@@ -225,6 +225,11 @@ def test_the_budget_is_set_and_remembered(rita: Client, pilot: Collection) -> No
     assert pilot.revisions.get().new == 150_050
 
 
+def test_a_budget_that_stays_what_it_was_is_no_change(rita: Client, pilot: Collection) -> None:
+    assert "The budget is $1,000.00." in post(rita, "budget/", budget="$1,000.00")
+    assert not pilot.revisions.exists()
+
+
 @pytest.mark.parametrize("typed", ["", "much", "-5", "1.005", "nan", "inf", "1e99"])
 def test_a_budget_that_is_no_amount_is_refused(rita: Client, pilot: Collection, typed: str) -> None:
     assert "Write the budget as a number" in post(rita, "budget/", budget=typed)
