@@ -171,7 +171,7 @@ def test_a_reward_that_was_raised_after_the_page_was_shown_is_shown_before_it_is
         refused_page = desk.send(before, action, cost=cost)
         assert refused_page.status_code == 400
         html = refused_page.content.decode()
-        assert "The project was changed meanwhile" in html
+        assert "changed meanwhile" in html
     assert "$10.00" in html
     assert not HIT.objects.exists()
     [asked] = re.findall(r'name="cost" value="(\d+)"', html)
@@ -179,28 +179,33 @@ def test_a_reward_that_was_raised_after_the_page_was_shown_is_shown_before_it_is
     assert HIT.objects.get().hit_type.reward_cents == 500
 
 
-def test_a_batch_whose_words_change_while_it_is_published_is_shown_again(
-    desk: DeskVisitor, monkeypatch: Any
+@pytest.mark.parametrize("changed", ["title", "mapping"])
+def test_a_batch_that_changes_while_it_is_published_is_shown_again(
+    desk: DeskVisitor, monkeypatch: Any, changed: str
 ) -> None:
     found = project(desk, TEMPLATES["radio"])
     batch = draft(desk, found, [ROWS["radio"]])
     path, action = f"/desk/batches/{batch.pk}/", f"/desk/batches/{batch.pk}/publish/"
     check_before = publishing.check_before
 
-    def renamed_meanwhile(read: Batch) -> None:
+    def changed_meanwhile(read: Batch) -> None:
         check_before(read)
+        if changed == "mapping":
+            Batch.objects.update(mapping={})
+            return
         found.title = "Another task"
         found.save()
         publishing.refresh_drafts(found)
 
     with monkeypatch.context() as patch:
-        patch.setattr(publishing, "check_before", renamed_meanwhile)
+        patch.setattr(publishing, "check_before", changed_meanwhile)
         page = desk.post(path, action)
     assert page.status_code == 400
-    assert "The project was changed meanwhile" in page.content.decode()
+    assert "changed meanwhile" in page.content.decode()
     assert not HIT.objects.exists()
+    Batch.objects.update(mapping=batch.mapping)
     assert desk.post(path, action).status_code == 200
-    assert HIT.objects.get().hit_type.title == "Another task"
+    assert HIT.objects.get().hit_type.title == found.title
 
 
 def test_a_batch_that_is_published_while_its_project_changes_keeps_its_terms(
@@ -211,7 +216,7 @@ def test_a_batch_that_is_published_while_its_project_changes_keeps_its_terms(
     same_names = publishing.same_names
 
     def published_meanwhile(wanted: list[str], columns: list[str]) -> dict[str, str]:
-        publishing.begin(batch, clock.now())
+        publishing.begin(batch, clock.now(), publishing.cost_cents(batch))
         return same_names(wanted, columns)
 
     monkeypatch.setattr(publishing, "same_names", published_meanwhile)

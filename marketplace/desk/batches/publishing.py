@@ -153,9 +153,10 @@ def begin(batch: Batch, now: datetime, seen_cents: int | None) -> None:
     with transaction.atomic(using=DATABASE):
         row = Batch.objects.select_for_update().get(pk=batch.pk)
         if row.published_at is None:
-            if row.terms != batch.terms or seen_cents != cost_cents(row):
+            read = (batch.terms, batch.mapping)
+            if (row.terms, row.mapping) != read or seen_cents != cost_cents(row):
                 raise BatchError(
-                    "The project was changed meanwhile, and so was this batch. "
+                    "The project or the columns were changed meanwhile, and so was this batch. "
                     "Look at its cost and its rows again, then publish."
                 )
             Batch.objects.filter(pk=batch.pk).update(published_at=now)
