@@ -255,6 +255,8 @@ class ThreadedActs(Acts):
     """The same acts; what is compared before and after one is left out, for others act too."""
 
     WEIGHTS = {name: often for name, often in Acts.WEIGHTS.items() if name not in LEFT_OUT}
+    # There is no crowd: everybody is one of the threads.
+    WEIGHTS |= {"work": 40, "talk": 40, "let_in": 10}
 
     def _again(self, form: Any) -> int:
         return int(form.send().status_code)
