@@ -35,6 +35,8 @@ class ReplayedPlaces:
         )
         if stage.state != StageState.OPEN:
             publish(self.collection, name)
+            # It was raised by what was asked for again, which the log does not tell.
+            Collection.objects.filter(pk=self.collection.pk).update(maximum_cents=None)
             stage = Stage.objects.select_related("collection").get(pk=stage.pk)
         return stage
 

@@ -5,7 +5,9 @@ from types import SimpleNamespace
 import pytest
 from django.db.models import F
 
+from annotation.replay import units
 from annotation.replay.units import ReplayedPlaces
+from collector.models import Collection
 from tasks.crowd import marketplace
 from tasks.models import Posting, Unit
 from tasks.posting import hits
@@ -38,6 +40,21 @@ def test_a_hit_is_taken_for_its_pay_though_those_that_are_up_pay_another() -> No
     assert hits.plan_postings(stage, NOW) == 0
     assert _vacant_hit(stage, 400) == "HNEW"
     assert Posting.objects.get(external_id="HNEW").reward_cents == 400
+
+
+def test_a_hit_is_taken_above_the_first_maximum_which_what_was_asked_for_again_had_raised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    collection = make_collection()
+    collection.stages.update(state="draft")
+
+    def published(collection: Collection, name: str) -> None:
+        collection.stages.filter(name=name).update(state="open")
+        Collection.objects.update(maximum_cents=100)
+
+    monkeypatch.setattr(units, "publish", published)
+    places = ReplayedPlaces(collection, SimpleNamespace(units={}))
+    assert _vacant_hit(places.stage("question_qualification"), 400) == "HNEW"
 
 
 def _vacant_hit(stage, reward_cents: int) -> str:
