@@ -100,6 +100,7 @@ class Rerun:
         unit = self._places.unit(one, stage)
         if unit.taken >= unit.redundancy:
             self._make_room(one.unit)
+        self._end_earlier(one, stage)
         worker = self._worker(one)
         with with_topics(stage):
             page = self._accepted(one, worker, stage)
@@ -238,6 +239,15 @@ class Rerun:
                 self._give_back(hold, LeaseState.EXPIRED)
                 return
         raise LogError("More people took a unit than it has assignments: the log is not whole.")
+
+    def _end_earlier(self, one: AssignmentLine, stage: Stage) -> None:
+        """Let the time run out of what its worker was at, where nobody is at two: so it was."""
+        table = parameters_of(self.collection).stages()[stage.name]
+        if table.qualifies or kind_of(table).extra_pay(table).is_one_at_a_time:
+            for hold in self._holds.values():
+                of_stage = self.log.units[hold.one.unit].stage == stage.name
+                if hold.one.worker == one.worker and of_stage and hold.page is not None:
+                    self._give_back(hold, LeaseState.EXPIRED)
 
     def _worker(self, one: AssignmentLine) -> SimulatedWorker:
         if one.worker not in self._workers:

@@ -1,11 +1,13 @@
 """Whoever took a HIT then gets one, whatever else is up while the log is done again."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.db.models import F
 
 from annotation.replay import units
+from annotation.replay.rerun import Rerun
 from annotation.replay.units import ReplayedPlaces
 from collector.models import Collection
 from tasks.crowd import marketplace
@@ -55,6 +57,25 @@ def test_a_hit_is_taken_above_the_first_maximum_which_what_was_asked_for_again_h
     monkeypatch.setattr(units, "publish", published)
     places = ReplayedPlaces(collection, SimpleNamespace(units={}))
     assert _vacant_hit(places.stage("question_qualification"), 400) == "HNEW"
+
+
+@pytest.mark.parametrize(
+    ("name", "ended"), [("question_qualification", ["expired"]), ("question", [])]
+)
+def test_the_time_of_a_test_runs_out_before_its_worker_takes_another(
+    monkeypatch: pytest.MonkeyPatch, name: str, ended: list[str]
+) -> None:
+    stage = stage_of(make_collection(), name)
+    line = SimpleNamespace(unit="u", worker="w", taken=1)
+    log: Any = SimpleNamespace(
+        texts=[], decisions=[], dialogs={}, units={"u": SimpleNamespace(stage=name)}
+    )
+    rerun = Rerun(stage.collection, log)
+    rerun._holds[1] = SimpleNamespace(one=line, page="open")
+    told: list[str] = []
+    monkeypatch.setattr(rerun, "_give_back", lambda hold, state: told.append(state))
+    rerun._end_earlier(line, stage)
+    assert told == ended
 
 
 def _vacant_hit(stage, reward_cents: int) -> str:
