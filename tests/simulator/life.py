@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from django.test import Client
 
 from tests.simulator import worlds
+from tests.simulator.databases import Databases
 from tests.simulator.forms import Form
 from tests.simulator.machine import TIME
 from tests.simulator.processes import Died, Reply, Site, Trouble, route_of, through
@@ -49,6 +50,9 @@ class Promises:
 
 class Life:
     """A collection on its marketplace, with everybody who comes; see acts.py and truths.py."""
+
+    # Where a release can be made again; None where there are real processes.
+    databases: Databases | None = None
 
     def __init__(
         self, protocol: str, seed: int, home: Path, also: dict[str, Any] | None = None

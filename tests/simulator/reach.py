@@ -12,6 +12,7 @@ NOTED = (
     "a move stored and not yet shown to the partner",
     "a move sent again after a cut",
     "a payment whose reply was lost",
+    "a release made again",
     "an approval during a merge of accounts",
     "a page out of date was sent",
     "a page whose process died",

@@ -115,6 +115,7 @@ class Living:
         from tests.simulator.truths import Truths
 
         self.life = life()
+        self.life.databases = self.databases
         self.acts, self.truths = Acts(self.life), Truths(self.life)
 
     def go(self, *, keep_rows: bool) -> None:

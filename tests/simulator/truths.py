@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.simulator import books, worlds
+from tests.simulator import again, books, worlds
 from tests.simulator.life import Life
 from tests.simulator.machine import TIME
 
@@ -53,6 +53,7 @@ class Truths:
             self.moves_are_kept_and_paid,
             self.a_release_can_be_made,
             self.releases_keep_ids_and_names,
+            self.a_release_is_the_same_when_it_is_made_again,
         ):
             yield from truth()
 
@@ -273,3 +274,8 @@ class Truths:
                 for key, text in zip(columns.get("id", ()), texts, strict=False):
                     if known.setdefault(key, text) != text:
                         yield "ids: an id stands for another question than in a release before"
+
+    def a_release_is_the_same_when_it_is_made_again(self) -> Iterator[str]:
+        """The private log of a collection, replayed elsewhere, gives every file byte for byte."""
+        if told := again.different(self.life):
+            yield f"replay: {told}"
