@@ -602,8 +602,9 @@ class Acts:
             return "no results: nobody is signed in"
         rows = rows_in(reply)
         for row in rows:
-            name = self.rng.choice(("Approve", "Approve", "Reject", "AnswerText"))
-            row[name] = "x" if name == "Approve" else "Because."
+            # Both, or neither, is told in a sentence.
+            for name, word in (("Approve", "x"), ("Reject", "Because.")):
+                row[name] = word if self.rng.random() < 0.5 else ""
         if not rows:
             return "no results"
         for form in forms_of(self.life.desk, page, self.rng, NEVER)[0]:
