@@ -583,7 +583,8 @@ class Acts:
         from marketplace.models import Batch, Project
 
         pages = ["projects/", "hits/", "asked/", "letters/", "account/", "team/", "events/"]
-        pages += [f"projects/{key}/" for key in Project.objects.values_list("pk", flat=True)]
+        keys = Project.objects.order_by("pk").values_list("pk", flat=True)
+        pages += [f"projects/{key}/" for key in keys]
         for key in Batch.objects.order_by("pk").values_list("pk", flat=True)[:3]:
             pages += [f"batches/{key}/", f"batches/{key}/", f"batches/{key}/bonuses/"]
         return [f"/desk/{page}" for page in pages]
