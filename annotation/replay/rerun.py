@@ -241,7 +241,7 @@ class Rerun:
         raise LogError("More people took a unit than it has assignments: the log is not whole.")
 
     def _end_earlier(self, one: AssignmentLine, stage: Stage) -> None:
-        """Let the time run out of what its worker was at, where nobody is at two: so it was."""
+        """Let the worker's earlier assignment of the stage run out, where nobody may hold two."""
         table = parameters_of(self.collection).stages()[stage.name]
         if table.qualifies or kind_of(table).extra_pay(table).is_one_at_a_time:
             for hold in self._holds.values():

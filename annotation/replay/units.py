@@ -35,7 +35,7 @@ class ReplayedPlaces:
         )
         if stage.state != StageState.OPEN:
             publish(self.collection, name)
-            # It was raised by what was asked for again, which the log does not tell.
+            # Work that was asked for again had raised the maximum; the log does not say so.
             Collection.objects.filter(pk=self.collection.pk).update(maximum_cents=None)
             stage = Stage.objects.select_related("collection").get(pk=stage.pk)
         return stage

@@ -36,7 +36,8 @@ def different(life: "Life") -> str:
 
 def _in_other_databases(life: "Life", log: Path, out: Path) -> str:
     reading, writing = os.pipe()
-    if not os.fork():
+    pid = os.fork()
+    if not pid:
         told = "the replay itself failed"
         try:
             told = _remade(life, log, out)
@@ -49,7 +50,7 @@ def _in_other_databases(life: "Life", log: Path, out: Path) -> str:
     os.close(writing)
     with os.fdopen(reading, "rb") as file:
         found: str = pickle.load(file)
-    os.wait()
+    os.waitpid(pid, 0)
     return found
 
 

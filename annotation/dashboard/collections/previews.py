@@ -148,7 +148,7 @@ def _at_work(context: CollectionContext, stage: str) -> Stage:
 
 
 def _sent(request: HttpRequest) -> dict[str, Any]:
-    """Return the JSON object that a page sent; empty for anything else but a form, refused."""
+    """Return the JSON object that a page sent, empty for other content; refuses a form."""
     try:
         sent = shallow(json.loads(request.body)) if len(request.body) <= MAX_BYTES else None
     except (ValueError, RecursionError):
