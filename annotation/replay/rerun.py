@@ -243,7 +243,7 @@ class Rerun:
     def _end_earlier(self, one: AssignmentLine, stage: Stage) -> None:
         """Let the worker's earlier assignment of the stage run out, where nobody may hold two."""
         table = parameters_of(self.collection).stages()[stage.name]
-        if table.qualifies or kind_of(table).extra_pay(table).is_one_at_a_time:
+        if kind_of(table).holds_one(table):
             for hold in self._holds.values():
                 of_stage = self.log.units[hold.one.unit].stage == stage.name
                 if hold.one.worker == one.worker and of_stage and hold.page is not None:

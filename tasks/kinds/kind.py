@@ -84,6 +84,10 @@ class StageKind(ABC):
         """Return what HITs of the stage promise beyond their reward."""
         return ExtraPay()
 
+    def holds_one(self, table: StageTable) -> bool:
+        """Return whether nobody holds two assignments of the stage: of tests, and of dialogs."""
+        return table.qualifies or self.extra_pay(table).is_one_at_a_time
+
     def usual_bonus_cents(self, table: StageTable) -> int:
         """Return what a worker usually earns in a HIT beside its reward, in cents."""
         return 0

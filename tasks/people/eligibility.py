@@ -60,8 +60,7 @@ def has_work(worker: Worker, stage: Stage) -> bool:
         or qualifications.has_passed(worker, stage)
     ):
         return False
-    one_at_a_time = table.qualifies or kind_of(table).extra_pay(table).is_one_at_a_time
-    return has_suitable(stage, worker, one_at_a_time=one_at_a_time)
+    return has_suitable(stage, worker, one_at_a_time=kind_of(table).holds_one(table))
 
 
 def update_eligibility(collection: Collection, stages: Sequence[Stage]) -> int:
