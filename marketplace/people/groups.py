@@ -84,8 +84,7 @@ def add_members(
     return n_changed
 
 
-def remove_member(row: QualificationType, worker: Worker) -> None:
-    """Take a worker out of a group; twice is as once."""
-    row.grants.filter(worker=worker, is_revoked=False).update(
-        is_revoked=True, **system_message("reason", "taken_out_of_group")
-    )
+def remove_member(row: QualificationType, worker: Worker) -> bool:
+    """Take a worker out of a group; returns whether they were in it."""
+    held = row.grants.filter(worker=worker, is_revoked=False)
+    return bool(held.update(is_revoked=True, **system_message("reason", "taken_out_of_group")))

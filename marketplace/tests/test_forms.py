@@ -23,6 +23,7 @@ from marketplace.models import (
     WorkerProfile,
 )
 from marketplace.people.account_opening import RequesterKeys, open_worker
+from marketplace.people.groups import make_group
 from marketplace.people.invitations import invite
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.desk_rows import keys_of_desk, keys_of_host
@@ -289,6 +290,23 @@ def test_a_host_s_button_pressed_twice_does_once_what_it_says(
         host.send(shown, path, **fields)
     assert AuditEntry.objects.filter(what__startswith=said).count() == 1
     assert ClassCode.objects.count() == 1 + (route == "desk-make-code")
+
+
+def test_who_is_put_into_a_group_or_taken_out_twice_is_logged_once(
+    rita_keys: RequesterKeys, settings: Any
+) -> None:
+    settings.MARKETPLACE_OPEN_DESK = False
+    host, (ada, _) = DeskVisitor("Ida"), open_worker("Ada", "", clock.now())
+    group = make_group("Team", "", clock.now())
+    page, of_group = f"/desk/workers/{ada.pk}/", f"/desk/groups/{group.pk}/"
+    shown = host.html(page)
+    for _ in range(2):
+        host.send(shown, f"{page}join/", group=f"{group.pk}")
+    assert AuditEntry.objects.filter(what__startswith="Added to the group").count() == 1
+    shown = host.html(of_group)
+    for _ in range(2):
+        host.send(shown, f"{of_group}leave/{ada.pk}/")
+    assert AuditEntry.objects.filter(what__startswith="Took").count() == 1
 
 
 def test_a_page_out_of_date_does_not_end_the_link_that_a_colleague_has_made_since(

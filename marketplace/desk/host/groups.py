@@ -113,8 +113,8 @@ def leave(request: DeskRequest, key: int, worker: int) -> HttpResponse:
     """Take a worker out of a group."""
     found, member = _found(key), found_worker(worker)
     with transaction.atomic(using=DATABASE):
-        remove_member(found.qualification_type, member)
-        record(request, f"Took {member.worker_id} out of the group {found}")
+        if remove_member(found.qualification_type, member):
+            record(request, f"Took {member.worker_id} out of the group {found}")
     leave_notice(request, f"{member.display_name} is no longer in {found}.")
     return redirect("desk-group", key=key)
 
@@ -129,8 +129,8 @@ def join(request: DeskRequest, key: int) -> HttpResponse:
         raise PageError(NO_GROUP)
     found = _found(int(given))
     with transaction.atomic(using=DATABASE):
-        add_members(found.qualification_type, [member], clock.now())
-        record(request, f"Added to the group {found}: {member.worker_id}")
+        if add_members(found.qualification_type, [member], clock.now()):
+            record(request, f"Added to the group {found}: {member.worker_id}")
     leave_notice(request, f"{member.display_name} is in {found} now.")
     return redirect("desk-worker", key=key)
 
