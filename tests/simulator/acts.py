@@ -61,7 +61,7 @@ class Acts:
         "let_in": 5,
         "decide": 8,
         "decide_late": 2,
-        "decide_beside": 3,
+        "decide_beside": 6,
         "exclude": 2,
         "answer_report": 3,
         "reject": 3,
@@ -388,18 +388,9 @@ class Acts:
         return [OWN + part for part in parts if not unseen.search(part)]
 
     def _fill_in(self, browser: Any, pages: list[str], prefix: str) -> str:
-        forms: list[Form] = []
-        for _ in range(4):
-            if len({form.kind for form in forms}) < 4:
-                forms += follow(
-                    lambda page: forms_of(browser, page, self.rng, NEVER), pages, prefix, self.rng
-                )
-        if not forms:
+        form = self._least_sent(browser, pages, prefix)
+        if form is None:
             return "no form"
-        # What was sent least is sent next.
-        least = min(self.life.sent[form.kind] for form in forms)
-        form = self.rng.choice([one for one in forms if self.life.sent[one.kind] == least])
-        self.life.sent[form.kind] += 1
         if self._is_spared(form):
             return f"not {form.action}"
         fate = self.rng.random()
@@ -415,6 +406,24 @@ class Acts:
             # It died before it did anything: the next one is the first to do it.
             form.send()
         return f"{form.action} {first} {self._again(form)}"
+
+    def _least_sent(
+        self, browser: Any, pages: list[str], prefix: str, how: str = ""
+    ) -> Form | None:
+        """Draw a form among several pages': of the kind that was sent least in this way."""
+        forms: list[Form] = []
+        for _ in range(4):
+            if len({form.kind for form in forms}) < 4:
+                forms += follow(
+                    lambda page: forms_of(browser, page, self.rng, NEVER), pages, prefix, self.rng
+                )
+        if not forms:
+            return None
+        least = min(self.life.sent[how + form.kind] for form in forms)
+        chosen = [form for form in forms if self.life.sent[how + form.kind] == least]
+        form = self.rng.choice(chosen)
+        self.life.sent[how + form.kind] += 1
+        return form
 
     def _is_spared(self, form: Form) -> bool:
         share = next((share for pattern, share in SELDOM if pattern.search(form.action)), 1.0)
@@ -446,31 +455,37 @@ class Acts:
         """Two open one form, or one in two tabs; the second is sent when the first changed it."""
         from tests.simulator.rows import rows_by_table
 
-        first, second, pages = self.rng.choice(
-            (
-                (*self.life.browsers, self._pages()),
-                (self.life.host, self.life.host, self._pages_of_host()),
-                (self.life.desk, self.life.desk, self._pages_of_desk()),
-            )
-        )
-        page = self.rng.choice(pages)
-        mine, _ = forms_of(first, page, self.rng, NEVER)
-        theirs, _ = forms_of(second, page, self.rng, NEVER)
-        if not mine or [form.action for form in mine] != [form.action for form in theirs]:
+        life = self.life
+        desks: list[tuple[Any, Any, list[str], str]] = [
+            (*life.browsers, self._pages(), OWN),
+            (life.host, life.host, self._pages_of_host(), "/desk/"),
+            (life.desk, life.desk, self._pages_of_desk(), "/desk/"),
+        ]
+        first, second, pages, prefix = self.rng.choice(desks)
+        chosen = self._least_sent(first, pages, prefix, "beside ")
+        if chosen is None or self._is_spared(chosen):
             return "no form"
-        at = self.rng.randrange(len(mine))
-        if self._is_spared(mine[at]):
-            return f"not {mine[at].action}"
-        mine[at].send()
-        shown = forms_of(second, page, self.rng, NEVER)[0]
-        # Several may go to one address: each report has its own answer.
-        now = [form.shown for form in shown if form.action == theirs[at].action]
-        if not now or theirs[at].shown in now:
+        mine, _ = forms_of(first, chosen.page, self.rng, NEVER)
+        theirs, _ = forms_of(second, chosen.page, self.rng, NEVER)
+        at = next((at for at, form in enumerate(mine) if form.action == chosen.action), -1)
+        if at < 0 or [form.action for form in mine] != [form.action for form in theirs]:
+            return "no form"
+        # Until it changes something: much that is drawn is refused.
+        for form in (mine[at], chosen, mine[at]):
+            form.send()
+            shown = forms_of(second, chosen.page, self.rng, NEVER)[0]
+            # Several may go to one address: each report has its own answer.
+            now = [form.shown for form in shown if form.action == theirs[at].action]
+            if theirs[at].shown not in now:
+                break
+        else:
             return f"{mine[at].action} changed nothing that it shows"
         before = rows_by_table()
         theirs[at].send()
         after = rows_by_table()
+        # A session keeps the sentence that says so.
         changed = [table for table, rows in after.items() if rows != before[table]]
+        changed = [table for table in changed if not table.endswith("session")]
         self.life.seen["a page out of date was sent"] += 1
         if changed:
             found = f"page out of date overwrote: {mine[at].kind} {changed[:2]}"
@@ -503,12 +518,12 @@ class Acts:
             return f"no form at {page}"
         if self.rng.random() < 0.3:
             # The page is shown, then a colleague changes what it costs.
-            self._of(f"{OWN}{self.rng.choice(('settings/', 'seeds/choose/', 'budget/'))}", "")
+            self._of(f"{OWN}{self.rng.choice(('change/', 'change/', 'seeds/'))}", "c")
         n_open = self._n_open()
         n_said = self.life.collection.revisions.filter(key="maximum_cents").count()
         told = self._sent(form)
         if self._n_open() > n_open:
-            shown = int(dict(form.fields)["maximum"])
+            shown = int(dict(form.fields).get("maximum", 0))
             if self.life.said.maximum is None:
                 self.life.said.maximum = shown
             changes = self.life.collection.revisions.filter(key="maximum_cents")[n_said:]

@@ -11,19 +11,22 @@ from lxml import html
 
 # Tokens that each page has anew.
 UNSEEN = {"csrfmiddlewaretoken", "once"}
+LINK = re.compile(r'<a [^>]*href="(/[^"#?]*)')
 WORDS = ("Because.", "Well done.", "It is not so.", "42", "")
+NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 AMOUNTS = ("0.10", "0.10", "1.00", "6.50", "90.00")
 Fields = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Form:
-    """A form as somebody is about to send it: by whose browser, to where, with what.
+    """A form as somebody is about to send it: by whose browser, from which page, to where.
 
     shown: what the page shows in it before anybody types.
     """
 
     browser: Any
+    page: str
     action: str
     fields: Fields
     shown: str
@@ -38,11 +41,19 @@ class Form:
         return replace(self, fields=[*{**dict(self.fields), **fields}.items()])
 
     def send(self) -> Any:
-        """Return what the site answers."""
+        """Return what the site answers; where it asks whether that is meant, it is."""
+        reply = self._post(self.fields)
+        for form in _forms_in(reply):
+            shown = [(name, value or "Because.") for name, value in form.form_values()]
+            if form.action == self.action and {*dict(shown)} - {*dict(self.fields)} - UNSEEN:
+                return self._post([*shown, *_buttons(form)[:1]])
+        return reply
+
+    def _post(self, fields: Fields) -> Any:
         from django.http import QueryDict
 
         body = QueryDict(mutable=True)
-        for name, value in self.fields:
+        for name, value in fields:
             body.appendlist(name, value)
         return self.browser.post(
             self.action, body.urlencode(), content_type="application/x-www-form-urlencoded"
@@ -54,24 +65,35 @@ def forms_of(
 ) -> tuple[list[Form], list[str]]:
     """Return the forms of a page, filled in, and the addresses that it links to."""
     reply = browser.get(page, follow=True)
-    text = reply.content.decode("utf-8", "replace")
-    if reply.is_streamed or "html" not in reply.headers.get("Content-Type", "") or not text:
-        return [], []
-    tree = html.fromstring(text)
-    links = {link.split("#")[0].split("?")[0] for link in tree.xpath("//a/@href")}
     at = reply.request["PATH_INFO"]
     found = [
         Form(
             browser,
+            at,
             (form.action or at).split("?")[0],
             filled(form, rng),
             repr([each for each in form.form_values() if each[0] not in UNSEEN]),
         )
-        for form in tree.forms
-        if form.method == "POST"
+        for form in _forms_in(reply)
     ]
-    allowed = [form for form in found if not never.search(form.action)]
-    return allowed, sorted(link for link in links if link.startswith("/"))
+    links = set() if reply.is_streamed else {*LINK.findall(reply.content.decode(errors="replace"))}
+    return [form for form in found if not never.search(form.action)], sorted(links)
+
+
+def _forms_in(reply: Any) -> list[Any]:
+    """Return the forms of a page that send something."""
+    if reply.is_streamed or "html" not in reply.headers.get("Content-Type", ""):
+        return []
+    text = reply.content.decode("utf-8", "replace")
+    return [form for form in html.fromstring(text).forms if form.method == "POST"] if text else []
+
+
+def _buttons(form: Any) -> Fields:
+    return [
+        (each.get("name"), each.get("value", ""))
+        for each in form.iter("button")
+        if each.get("name") and each.get("type", "submit") == "submit"
+    ]
 
 
 def words(rng: random.Random) -> str:
@@ -79,10 +101,20 @@ def words(rng: random.Random) -> str:
     return rng.choice((*WORDS, f"Number {rng.randrange(10_000)}"))
 
 
+def near(value: str, rng: random.Random) -> str:
+    """Return another number than one that stands in a field."""
+    number = float(value)
+    return f"{rng.choice((0, number + 1, number + 1, 2 * number, 2 * number, 10 * number)):.10g}"
+
+
 def filled(form: Any, rng: random.Random) -> Fields:
-    """Return a form's fields: kept as they are, drawn among choices, or a few words."""
+    """Return a form's fields: kept as they are, drawn among choices, or a few words.
+
+    Where there are many, as among settings, one or two are changed.
+    """
     fields: Fields = []
     radios = defaultdict(list)
+    share = min(0.3, 1.5 / max(1, len(form.inputs)))
     for field in form.inputs:
         # An input that names no type takes text.
         kind = field.get("type", "text" if field.tag == "input" else field.tag)
@@ -100,19 +132,19 @@ def filled(form: Any, rng: random.Random) -> Fields:
             options = [option.get("value", option.text) for option in field.iter("option")]
             if options:
                 fields.append((field.name, rng.choice(options) or ""))
-        elif kind in ("number", "text") and re.search(
-            "cents|amount|dollars|pay|budget", field.name
-        ):
-            fields.append((field.name, rng.choice([value, *AMOUNTS])))
         elif kind in ("number", "text", "textarea", "search", "email"):
             own = field.value or ""
-            fields.append((field.name, own if own and rng.random() < 0.8 else words(rng)))
+            if own and rng.random() >= share:
+                fields.append((field.name, own))
+            elif re.search("cents|amount|dollars|pay|budget", field.name):
+                fields.append((field.name, rng.choice(AMOUNTS)))
+            elif NUMBER.fullmatch(own):
+                fields.append((field.name, near(own, rng)))
+            else:
+                needed = field.get("required") is not None
+                fields.append((field.name, words(rng) or ("Because." if needed else "")))
     fields += [(name, rng.choice(values)) for name, values in radios.items()]
-    buttons = [
-        (each.get("name"), each.get("value", ""))
-        for each in form.iter("button")
-        if each.get("name") and each.get("type", "submit") == "submit"
-    ]
+    buttons = _buttons(form)
     return fields + ([rng.choice(buttons)] if buttons else [])
 
 
