@@ -2,9 +2,9 @@
 
 import os
 import pickle
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.simulator.machine import TIME
 
@@ -78,11 +78,13 @@ def _remade(life: "Life", log: Path, out: Path) -> str:
     settings.MARKETPLACE_URL = ENDPOINT
     requester_api._client = lambda *_: worlds.wire(settings.MTURK_KEYS_FILE)  # type: ignore[assignment]
     real = recreation.candidates_of
-    # The seeds that a life begins with are among those that could be chosen.
-    folds = [""] * 9
-    recreation.candidates_of = lambda collection, given: chain(  # type: ignore[assignment]
-        [seed for seed, *_ in worlds.chosen_seeds(collection, folds)], real(collection, given)
-    )
+
+    def candidates(collection: Any, given: Any) -> Iterator[Any]:
+        # The seeds that a life begins with are among those that could be chosen.
+        yield from (seed for seed, *_ in worlds.chosen_seeds(collection, [""] * 9))
+        yield from real(collection, given)
+
+    recreation.candidates_of = candidates
     name = f"again_{os.getpid()}"
     assert life.databases
     life.databases.make(name, template="template")
