@@ -45,6 +45,7 @@ class Promises:
         self.submitted: dict[int, int] = {}  # lease: cents that its page promised
         self.saved: dict[int, int] = {}  # lease: cents, where all of it was saved without problems
         self.maximum: int | None = None  # cents that the collection costs at most
+        self.taken_away: set[tuple[str, str]] = set()  # qualification types, and whose they were
         self.faults: list[str] = []
 
 

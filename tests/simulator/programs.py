@@ -69,11 +69,21 @@ def call(life: "Life") -> str:
         reply = client._make_api_call(name, given)
     except ClientError as refused:
         return f"{name}: {refused.response['Error']['Code']}"
+    _note_qualifications(life, name, given)
     there = HIT.objects.filter(requester__name=account, disposed_at=None)
     if name == "ListHITs" and not reply["HITs"] and there.exists():
         life.said.faults.append("ListHITs: nothing, while there are HITs")
     life.reached[name] += 1
     return f"{name} by {account}"
+
+
+def _note_qualifications(life: "Life", name: str, given: dict[str, Any]) -> None:
+    """Note what a program takes away from a worker, and what it gives."""
+    if name == "AcceptQualificationRequest":
+        life.said.taken_away.clear()
+    elif name.endswith("FromWorker") or name == "AssociateQualificationWithWorker":
+        one = given["QualificationTypeId"], given["WorkerId"]
+        (life.said.taken_away.add if name[0] == "D" else life.said.taken_away.discard)(one)
 
 
 def approve(assignment_id: str, *, is_ours: bool) -> str:
@@ -110,6 +120,7 @@ def _given(life: "Life", name: str, account: str) -> dict[str, Any] | None:
             "AutoApprovalDelayInSeconds": 7200,
             "LifetimeInSeconds": 3600,
             "Question": QUESTION,
+            "Keywords": rng.choice(("", "once:yes", "one-at-a-time:yes")),
             **(required if rng.random() < 0.3 else {}),
         }
     if name in ("ApproveAssignment", "RejectAssignment", "SendBonus"):

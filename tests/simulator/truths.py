@@ -48,6 +48,8 @@ class Truths:
             self.nothing_stays_bound,
             self.nobody_is_shut_out,
             self.nothing_is_bought_for_nobody,
+            self.a_program_has_what_it_asked_for,
+            self.pages_count_what_is_there,
             self.questions_go_on,
             self.dialogs_are_settled,
             self.moves_are_kept_and_paid,
@@ -183,6 +185,64 @@ class Truths:
             ):
                 why = "excluded" if of[0].worker_id in out else "withdrawn"
                 yield f"bought for nothing: a place of {unit.stage.name}, its writer {why}"
+
+    def a_program_has_what_it_asked_for(self) -> Iterator[str]:
+        """What is done once is done once; what was taken away stays so until it is given again."""
+        from django.db.models import Count
+
+        from marketplace.models import Assignment, QualificationGrant
+
+        work = Assignment.objects.filter(hit__hit_type__is_once=True, hit__requester__name="Leo")
+        done = work.filter(state__in=("submitted", "approved", "rejected")).order_by()
+        people = [visitor.worker.pk for visitor in self.life.workers]
+        for row in (
+            done.filter(worker__in=people).values("worker", "hit__hit_type").annotate(n=Count("pk"))
+        ):
+            if row["n"] > 1 and not self.life.seen["an approval during a merge of accounts"]:
+                yield f"programs: {row['n']} HITs of a kind that is done once"
+        for key, worker in self.life.said.taken_away:
+            grants = QualificationGrant.objects.filter(
+                qualification_type__qualification_type_id=key
+            )
+            if grants.filter(worker__worker_id=worker, is_revoked=False).exists():
+                yield "programs: a qualification that was taken away is there again"
+
+    # What pages say.
+    def pages_count_what_is_there(self) -> Iterator[str]:
+        """The figures about questions are those that one counts by hand."""
+        from annotation.decisions.counted_work import excluded_workers
+        from tasks.models import Question
+
+        out = excluded_workers(self.life.collection)
+        asked = Question.objects.filter(stage__collection=self.life.collection)
+        asked = asked.exclude(stage__name__endswith="qualification").select_related("worker")
+        there = [one for one in asked.select_related("verdict") if not self._is_withdrawn(one)]
+        honest = [one for one in there if one.worker_id not in out]
+        kept, dropped, open_ones = (
+            [one for one in rows if self._outcome(one) in outcomes]
+            for rows, outcomes in (
+                (there, ("kept",)),
+                (honest, ("dropped",)),
+                (honest, ("waiting", "")),
+            )
+        )
+        by_votes = [one for one in dropped if not one.verdict.overridden]
+        for page, words, rows in (
+            ("", r"In the dataset</dt><dd>([\d,]+)", kept),
+            ("releases/", r"<b>([\d,]+)</b> questions? would be released", kept),
+            ("", r"([\d,]+) questions? excluded by the votes", by_votes),
+            ("finish/", r"([\d,]+) questions? without enough answers: excluded", open_ones),
+        ):
+            text = self.life.browsers[0].get(f"/collections/{worlds.SLUG}/{page}").content.decode()
+            said = re.search(words, text)
+            if said and int(said[1].replace(",", "")) != len(rows):
+                yield f"figures: {said[0]!r} at {page}, {len(rows)} by hand"
+
+    def _is_withdrawn(self, question: Any) -> bool:
+        return bool(question.worker and question.worker.withdrawn_at)
+
+    def _outcome(self, question: Any) -> str:
+        return str(question.verdict.outcome) if hasattr(question, "verdict") else ""
 
     # Decisions.
     def questions_go_on(self) -> Iterator[str]:
