@@ -9,7 +9,7 @@ from io import StringIO
 from typing import Any
 
 from django.core.management import call_command
-from django.test import Client
+from django.test import Client, override_settings
 from django.utils import timezone
 
 from collector.models import Collection
@@ -41,6 +41,14 @@ def look(collection: Collection) -> None:
         units.bundle(stage, parameters)
         hits.plan_postings(stage, timezone.now())
         hits.publish_pending(stage, timezone.now())
+
+
+def next_step(collection: Collection) -> str:
+    """Return the words of the collection's page that say what its requester does next."""
+    with override_settings(PASSWORDLESS_SIGN_IN=True):
+        page = Client(HTTP_HOST="localhost").get(f"/collections/{collection.slug}/")
+    shown = page.content.decode().split('aria-label="Next step"')[1].split("</section>")[0]
+    return " ".join(re.sub("<[^>]*>", "", shown.partition(">")[2]).split())
 
 
 class Person:

@@ -3,13 +3,14 @@
 import random
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotation.decisions.verdicts import is_decided
 from annotation.splits.difficulty.examples import kept_questions
 from collector.models import Collection, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
+from tasks.models import Question
 from tasks.work.units import add_unit, is_over
 
 
@@ -34,8 +35,16 @@ def sample_questions(collection: Collection) -> int:
     return made
 
 
+def sampled_questions(collection: Collection, table: StageTable) -> QuerySet[Question]:
+    """Return the kept questions planned for, or placed in, the splits that a stage samples."""
+    return kept_questions(collection).filter(
+        Q(seed__fold__in=table.sample_splits)
+        | Q(seed__fold="", split_assignment__split__in=table.sample_splits)
+    )
+
+
 def _make_units(stage: Stage, table: StageTable) -> int:
-    """Make units of the questions planned for, or placed in, the splits that are sampled."""
+    """Make units of a sample of what is kept; returns how many."""
     collection = stage.collection
     parameters = parameters_of(collection)
     stages = parameters.stages()
@@ -45,12 +54,7 @@ def _make_units(stage: Stage, table: StageTable) -> int:
     # A question that waits for votes of a closed stage waits for nothing.
     if not over or not is_decided(collection):
         return 0
-    kept = list(
-        kept_questions(collection).filter(
-            Q(seed__fold__in=table.sample_splits)
-            | Q(seed__fold="", split_assignment__split__in=table.sample_splits)
-        )
-    )
+    kept = list(sampled_questions(collection, table))
     random.Random(f"{collection.random_seed}:second reading").shuffle(kept)
     sample, per_unit = kept[: table.sample_questions], table.items_per_hit
     for start in range(0, len(sample), per_unit):

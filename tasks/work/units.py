@@ -149,12 +149,44 @@ def is_over(stage: Stage, parameters: Parameters) -> bool:
         return True
     if stage.state == StageState.CLOSED:
         return is_ended(stage)
+    return is_done(stage) and not _waits(stage, parameters)
+
+
+def ended_stages(collection: Collection, parameters: Parameters) -> frozenset[str]:
+    """Return the stages of which nothing more comes, as nothing more comes of what they take up.
+
+    Also one that no item has reached. A sample that is not drawn yet counts as done: it is drawn
+    of what is decided then.
+    """
+    found: set[str] = set()
+    is_read = was_read(collection)
+    # What a stage takes up stands before it.
+    for stage in collection.stages.select_related("collection"):
+        if parameters.stages()[stage.name].items_from not in {"seeds", *found}:
+            continue
+        to_do = stage.units.filter(closed=False, submitted__lt=F("redundancy"))
+        if stage.state == StageState.CLOSED:
+            is_over = is_ended(stage)
+        else:
+            is_over = not to_do.exists() and (is_read or not _waits(stage, parameters))
+        if is_over:
+            found.add(stage.name)
+    return frozenset(found)
+
+
+def _waits(stage: Stage, parameters: Parameters) -> bool:
+    """Return whether anything of the stage waits for a place on a unit."""
     table = parameters.stages()[stage.name]
+    if table.sample_questions:
+        return False
+    if kind_of(table).pairs_workers:
+        topics = Topic.objects.filter(stage=stage, taken__lt=F("wanted"))
+        return topics.exists() or stage.seeds.filter(topic=None).exists()
+    waiting = _waiting(stage, table, parameters)
     source = parameters.stages().get(table.items_from)
-    if kind_of(table).pairs_workers or (source is not None and kind_of(source).pairs_workers):
-        return is_done(stage)
-    waits = _waiting(stage, table, parameters).exists() or _skipped(stage, table)
-    return is_done(stage) and not waits
+    if source is not None and kind_of(source).pairs_workers:
+        waiting = _of_long_dialogs(waiting, table, source)
+    return bool(waiting.exists() or _skipped(stage, table))
 
 
 def was_read(collection: Collection) -> bool:
@@ -297,8 +329,7 @@ def _make_of_dialogs(
     stage: Stage, table: StageTable, waiting: QuerySet[Question], source: Any
 ) -> int:
     """Make a unit of every dialog that was long enough, its questions in the order of its turns."""
-    folds = [fold for fold in FOLDS if table.redundancy.of(fold)]
-    wanted = waiting.filter(seed__fold__in=folds, payload__n_pairs__gte=source.min_pairs)
+    wanted = _of_long_dialogs(waiting, table, source)
     made = 0
     for _, turns in groupby(
         wanted.order_by("seed__position", "payload__dialog", "position"),
@@ -308,6 +339,13 @@ def _make_of_dialogs(
         add_unit(stage, table, questions, table.redundancy.of(questions[0].seed.fold))
         made += 1
     return made
+
+
+def _of_long_dialogs(
+    waiting: QuerySet[Question], table: StageTable, source: Any
+) -> QuerySet[Question]:
+    folds = [fold for fold in FOLDS if table.redundancy.of(fold)]
+    return waiting.filter(seed__fold__in=folds, payload__n_pairs__gte=source.min_pairs)
 
 
 def _make(

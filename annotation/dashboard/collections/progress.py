@@ -7,26 +7,31 @@ from django.db.models import Count, Sum
 
 from annotation.dashboard.bars import Segment, segments
 from annotation.dashboard.money.hourly_pay import Pace, pace_of
+from annotation.readers.human_performance import sampled_questions
+from annotation.splits.difficulty.examples import kept_questions
 from collector.models import Collection, Stage
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import LabelTable
 from tasks.models import Grant, Posting, PostingState, Unit
 from tasks.money.commitments import MADE
 from tasks.money.estimates import StageEstimate
+from tasks.work.units import ended_stages
 
 
 @dataclass(frozen=True)
 class StageProgress:
     """Places of one stage: handed in, being worked on, open on the marketplace, and in all.
 
-    `planned` is what the seeds promise; `grants` counts a qualification's submissions by what was
-    decided, and who was let in without one (`let_in_granted`); `cents_per_hour` is by the minutes
-    expected, before anybody has worked.
+    `planned` is what the seeds promise, and what there was once `comes` is False: no more places
+    come by themselves. `grants` counts a qualification's submissions by what was decided, and who
+    was let in without one (`let_in_granted`); `cents_per_hour` is by the minutes expected, before
+    anybody has worked.
     """
 
     stage: Stage
     table: StageTable
     planned: int
+    comes: bool
     submitted: int
     at_work: int
     live_hits: int
@@ -67,15 +72,25 @@ def stages_of(
         .annotate(n=Count("pk"))
     )
     grants = _grants(collection)
+    ended = ended_stages(collection, parameters)
     found = []
     for row in estimates:
-        stage = row.stage
+        stage, table = row.stage, parameters.stages()[row.stage.name]
         places, taken, submitted = units.get(stage.pk, (0, 0, 0))
+        planned, comes = max(row.places, places), stage.name not in ended
+        if not comes and table.sample_questions and not places:
+            comes = sampled_questions(collection, table).exists()
+            # Where questions are placed by how hard they are, the sample is drawn of the splits.
+            unplaced = kept_questions(collection).filter(seed__fold="", split_assignment=None)
+            planned = planned if comes or unplaced.exists() else 0
+        elif not comes:
+            planned = places
         found.append(
             StageProgress(
                 stage=stage,
-                table=parameters.stages()[stage.name],
-                planned=max(row.places, places),
+                table=table,
+                planned=planned,
+                comes=comes,
                 submitted=submitted,
                 at_work=taken - submitted,
                 live_hits=live_hits.get(stage.pk, 0),

@@ -188,12 +188,18 @@ def _while_collecting(
             return NextStep(f"{who} for you to read their work and approve it.", "Inspect", url)
     main = [row for row in stages if not row.table.qualifies]
     # Who is at work on a stage that was closed since goes on.
-    busy = any(row.at_work or (row.waiting and row.stage.state == StageState.OPEN) for row in main)
+    busy = any(
+        row.at_work or (row.waiting and row.comes and row.stage.state == StageState.OPEN)
+        for row in main
+    )
     if n_releases and not busy:
         sentence = "All work is in, and there is a release. Finish the collection if it is enough."
         return NextStep(sentence, "Finish", context.url("finish"))
     if n_kept and not busy:
         return _release(context, "All work is in.", judged)
+    if not busy and any(row.submitted for row in main):
+        sentence = "All work is in, and no question is kept. See what became of them, or add seeds."
+        return NextStep(sentence, "See the questions", context.url("questions"))
     return NextStep(
         f"{_under_way(stages)} This page keeps itself up to date.",
         hits_wait=any(row.live_hits for row in stages),

@@ -25,8 +25,10 @@ from annotation.splits.difficulty.single_hop_review import (
 )
 from annotation.splits.difficulty.status import table_of
 from annotation.splits.difficulty.tests.making import NOW, make_kept
+from collector.models import Collection
 from tasks.models import Worker
 from tasks.tests.making import make_collection
+from tests.page_workers import next_step
 
 pytestmark = pytest.mark.django_db
 WRITERS = ("ada", "ada", "ada", "ada", "grace", "grace", "mallory")
@@ -52,6 +54,14 @@ def mark(rita, worker, decision="", hops="single"):
     where, to = (address(name, worker=worker) for name in ("sampled_worker", "mark_sample"))
     reply = send(rita, where, to, {**given, "decision": decision}, follow=True)
     return reply.content.decode()
+
+
+def test_a_sample_drawn_of_the_splits_keeps_nobody_from_judging_what_they_are_placed_by():
+    collection = make_kept()
+    collection.stages.filter(name="question").update(state="closed")
+    collection.stages.filter(name="human_performance").update(state="open")
+    Collection.objects.update(state="collecting", budget_cents=10_000)
+    assert next_step(collection).startswith("All work is in. Judge how hard the questions are")
 
 
 def test_top_contributors_wrote_more_than_the_share():

@@ -1,5 +1,6 @@
 """Tests of the one thing that the page of a collection leads to."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from annotation.dashboard.tests.making import (
 )
 from annotation.dashboard.tests.test_releases import issue_into
 from collector.models import Collection, CollectionState
-from tasks.models import Unit
+from tasks.models import Question, Unit, UnitItem
 from tasks.tests.making import make_collection, make_posting, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -63,3 +64,26 @@ def test_with_all_work_in_it_leads_to_a_release_and_then_to_the_end(
     assert f"{PAGE}finish/" in step(rita)
     Collection.objects.update(state=CollectionState.FINISHED)
     assert "Finished and released." in step(rita)
+
+
+def test_questions_that_were_never_written_are_not_waited_for(
+    rita: Client, pilot: Collection
+) -> None:
+    finish_work(pilot)
+    # Fewer than could have been written, and none that a sample is drawn of.
+    pilot.seeds.update(fold="train")
+    answering = Unit.objects.get(stage__name="answer")
+    UnitItem.objects.create(unit=answering, position=0, question=Question.objects.get())
+    Unit.objects.update(closed=True)
+    pilot.stages.update(state="open")
+    assert "Make a release" in step(rita)
+    main = rita.get(PAGE).content.decode().partition("<h3>Question<")[2]
+    assert set(re.findall(r"<b>(\d+)</b> to come", main)) == {"0"}
+
+
+def test_where_all_was_dropped_it_does_not_wait_for_more(rita: Client, pilot: Collection) -> None:
+    question = make_question(stage_of(pilot, "question"))
+    make_answer(question, stage_of(pilot, "answer"))
+    make_verdict(question, "dropped")
+    pilot.stages.exclude(name__endswith="qualification").update(state="closed")
+    assert "no question is kept" in plain(step(rita))

@@ -21,7 +21,7 @@ from tasks.money.estimates import estimate
 from tasks.posting import hits
 from tasks.tests.making import stage_of
 from tasks.work.units import is_done
-from tests.page_workers import Person, look, run
+from tests.page_workers import Person, look, next_step, run
 
 pytestmark = pytest.mark.django_db
 LABELLERS = ("AFAY", "AGIL")
@@ -69,6 +69,7 @@ def test_what_is_decided_is_labelled_by_people_who_had_no_part_in_it(
         question.pk for question in kept
     }
     assert len(kept) == 3
+    assert "HITs wait on the marketplace" in next_step(collected)
     before = list(Verdict.objects.order_by("pk").values_list("pk", "outcome", "n_votes"))
     for name in LABELLERS:
         Person(name, collected).work("label")
@@ -78,6 +79,7 @@ def test_what_is_decided_is_labelled_by_people_who_had_no_part_in_it(
         others = label.question.answers.filter(stage__name="answer")
         assert label.worker_id not in {label.question.worker_id, *(o.worker_id for o in others)}
     run("validate_answers", collected.slug)
+    assert next_step(collected).startswith("All work is in.")
     assert list(Verdict.objects.order_by("pk").values_list("pk", "outcome", "n_votes")) == before
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
@@ -23,12 +24,12 @@ from collector.models import Collection, Seed
 from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
 from tasks.dialog.sections import section_of
-from tasks.models import Answer, Exposure, Grant, Payment, Question, Unit, Worker
+from tasks.models import Answer, Exposure, Grant, Payment, Question, Topic, Unit, Worker
 from tasks.people import qualifications
 from tasks.posting import hits
 from tasks.tests.making import make_worker, name_qualification, stage_of, write_keys
 from tasks.work import units
-from tests.page_workers import Person, look, run
+from tests.page_workers import Person, look, next_step, run
 
 SAMPLE = Path(__file__).resolve().parents[4] / "deploy" / "sample" / "quarnsey.xml"
 VALIDATORS = ("AEDITH", "AIDA", "AJON", "AHANNA")
@@ -118,7 +119,13 @@ def dialogs(file: Path) -> list[dict[str, Any]]:
 
 
 def test_it_runs_from_a_corpus_to_a_release(talked: Collection, tmp_path: Path) -> None:
+    assert "All work is in." not in next_step(talked)
     validate(talked)
+    run("validate_answers", talked.slug)
+    # Everybody has talked; the dialogs were made without tickets.
+    Topic.objects.update(taken=F("wanted"))
+    look(talked)
+    assert next_step(talked).startswith("All work is in.")
     counts = release(talked, tmp_path / "out")["counts"]
     assert counts["questions"] == {"train": 8, "dev": 4, "test": 4}
     assert (counts["dropped"], counts["waiting"], counts["votes"]) == (2, 0, 18 + 8 * 4)

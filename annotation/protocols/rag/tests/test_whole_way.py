@@ -14,7 +14,7 @@ from annotation.release.tests.reference_readers import read_release
 from annotation.replay.tests.test_acts import check_told
 from collector.models import Collection, Paragraph
 from tasks.models import Answer, Lease, LeaseState, Question, Skip, Unit
-from tests.page_workers import STATE, Person, look, run
+from tests.page_workers import STATE, Person, look, next_step, run
 
 pytestmark = pytest.mark.django_db
 READERS = ("AEDITH", "AIDA", "AGRACE")
@@ -78,6 +78,29 @@ def test_it_runs_from_documents_to_a_release(
         answered = rita.get(f"/collections/sought/{page}")
         assert answered.status_code == 200, page
     assert "An answer with evidence" in answered.content.decode()
+
+
+def test_a_collection_of_which_some_sets_were_skipped_says_when_all_work_is_in(
+    collection: Collection,
+) -> None:
+    def skip(state: dict[str, Any], data: dict[str, Any]) -> None:
+        first, *others = data["questions"]
+        first |= {"skipped": True, "reason": "They have nothing in common."}
+        assert not any(other["skipped"] for other in others)
+
+    given = collection.parameters
+    collection.parameters = given | {
+        "question": given["question"] | {"max_skips_per_set": 1},
+        "reading": given["reading"] | {"items_per_hit": 1},
+    }
+    collection.save()
+    ada = Person(WRITER, collection)
+    assert (ada.work("natural"), ada.work("question", skip)) == (1, 1)
+    look(collection)
+    assert "HITs wait on the marketplace" in next_step(collection)
+    read_all(collection)
+    assert Skip.objects.count() == 1
+    assert next_step(collection).startswith("All work is in.")
 
 
 FOLDS = ("train", "dev", "test")

@@ -22,7 +22,7 @@ from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.simulated_contract import SIMULATED
 from tasks.tests.making import make_corpus
 from tasks.work.units import is_over
-from tests.page_workers import Person, look, run
+from tests.page_workers import Person, look, next_step, run
 
 pytestmark = pytest.mark.django_db
 FILES = {split: f"{split}-v2.0.json" for split in ("train", "dev", "test")}
@@ -78,6 +78,8 @@ def test_it_runs_from_a_corpus_to_a_release(asked: Collection, tmp_path: Path) -
     unfound = rows.filter(answers__type="none")[0].text
     assert answer_as({lost: "none"}, asked, "AEDITH") == 4
     assert answer_as({found: "none", lost: "none", unfound: "bad"}, asked, "AIDA") == 4
+    run("validate_answers", asked.slug)
+    assert next_step(asked).startswith("All work is in.")
     files = release(asked, tmp_path / "out")
     released = {split: questions_of(file) for split, file in files.items()}
     assert sum(map(len, released.values())) == Verdict.objects.filter(outcome="kept").count()
