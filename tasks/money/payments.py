@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -26,6 +26,7 @@ from tasks.models import (
     Submission,
 )
 from tasks.money import budget
+from tasks.money.hours_until_paid import is_ripe
 
 # What was handed in with one assignment: work that we hold, or none.
 Work = Submission | EmptySubmission
@@ -173,11 +174,7 @@ def approve_confirmed(collection: Collection, now: datetime) -> int:
 
     With them goes what was handed in without work and what a crash cut off half-way.
     """
-    parameters = parameters_of(collection)
-    ripe = Q(state=ReceiptState.CONFIRMED)
-    # Where nobody waits, neither does what a clock confirmed that was ahead.
-    if hours := parameters.pay.approve_after_hours:
-        ripe &= Q(confirmed_at__lte=now - timedelta(hours=hours))
+    ripe = is_ripe(collection, parameters_of(collection), now)
     confirmed = Submission.objects.filter(
         ripe | Q(state=ReceiptState.APPROVING),
         lease__unit__stage__collection=collection,

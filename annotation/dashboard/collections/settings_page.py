@@ -31,6 +31,8 @@ from collector.protocols.revisions import (
 )
 from common.actions import ActionError
 from tasks.money.estimates import estimate, live_hits, totals, totals_from_now
+from tasks.money.hours_until_paid import KEY as HOURS
+from tasks.money.hours_until_paid import n_under_way
 
 SHOWN = 50
 
@@ -39,13 +41,15 @@ SHOWN = 50
 class Preview:
     """What a change would do: (label, old, new) of each, the money before and after.
 
-    `kept` names the stages whose HITs that are up keep their pay, with how many there are.
+    `kept` names the stages whose HITs that are up keep their pay, with how many there are;
+    `begun` counts the work that keeps the hours until it is paid, where these change.
     """
 
     lines: list[tuple[str, str, str]]
     before: Spending
     after: Spending
     kept: list[tuple[str, int]]
+    begun: int
     lost_seeds: int
     cautions: list[str]
     wanted: str
@@ -128,6 +132,9 @@ def _preview(context: CollectionContext, sheet: ParameterSheet) -> Preview:
         ),
         after=spending_of(changed, totals_from_now(changed)),
         kept=_kept(context, revision),
+        begun=n_under_way(context.collection)
+        if any(each.key == HOURS for each in revision.changes)
+        else 0,
         lost_seeds=revision.lost_seeds,
         cautions=parameters_of(changed).cautions(),
         wanted=json.dumps(sheet.wanted, sort_keys=True),

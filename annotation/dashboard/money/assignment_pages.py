@@ -20,6 +20,7 @@ from annotation.dashboard.people.worker_names import people_of
 from common.actions import ActionError
 from common.seen_version import check_seen, version_of
 from tasks.models import ReceiptState, Session, Submission
+from tasks.money.hours_until_paid import hours_of
 from tasks.money.pay_decisions import ACTS, paid_apart
 from tasks.money.rejections import LONGEST_REASON, work_on
 
@@ -134,7 +135,7 @@ def _paid_at(context: CollectionContext, submission: Submission | None) -> Any:
     """Return when confirmed work is paid by itself."""
     if submission is None or submission.state != ReceiptState.CONFIRMED:
         return None
-    wait = timedelta(hours=context.parameters.pay.approve_after_hours)
+    wait = timedelta(hours=hours_of(submission.lease, context.parameters))
     return submission.confirmed_at + wait if submission.confirmed_at else None
 
 

@@ -1,6 +1,7 @@
 """Tests of the page that changes pay and places."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,10 +11,14 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.dashboard.collections.parameter_form import label_of, parsed_value, readable_value
+from annotation.dashboard.tests.making import make_lease, make_submission
 from collector.models import Collection, CollectionState
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import newest, revise
+from tasks.crowd import marketplace
 from tasks.dialog.tests.making import make_dialogs
+from tasks.models import Submission
+from tasks.money import payments
 from tasks.tests.making import make_collection, make_posting, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -64,6 +69,33 @@ def test_a_change_is_shown_with_its_cost_then_saved_with_a_reason(
     assert '<p dir="auto">Too little.</p>' in page
     overview = rita.get("/collections/pilot/").content.decode()
     assert "owner changed Question: pay of a HIT: $5.50." in overview
+
+
+def test_work_that_was_begun_keeps_the_hours_until_it_is_paid(
+    rita: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pilot, approved = make_collection(slug="pilot", pay__approve_after_hours=48), []
+    monkeypatch.setattr(marketplace, "approve", approved.append)
+    monkeypatch.setattr(marketplace, "finish_hit", lambda hit_id: None)
+    begun = make_lease(stage_of(pilot, "answer"), state="live")
+    waits = make_submission(stage_of(pilot, "question"))
+    now = timezone.now()
+    Submission.objects.update(state="confirmed", confirmed_at=now)
+    shown = post(rita, pay__approve_after_hours="0")
+    told = "2 HITs that are begun or handed in keep the hours that held when they were begun."
+    assert told in shown.content.decode()
+    saved = post(rita, pay__approve_after_hours="0", save="yes", why="In time.", **hidden(shown))
+    assert saved.status_code == 302
+    pilot.refresh_from_db()
+    later = make_submission(stage_of(pilot, "question_qualification"))
+    Submission.objects.filter(pk=later.pk).update(state="confirmed", confirmed_at=now)
+    assert payments.approve_confirmed(pilot, now) == 1
+    assert approved == [later.session.session_id]
+    page = rita.get(f"/collections/pilot/money/work/{waits.session.pk}/").content.decode()
+    assert f"Paid by itself on {now + timedelta(hours=48):%-d %B, %H:%M}" in page
+    assert payments.approve_confirmed(pilot, now + timedelta(hours=47)) == 0
+    assert payments.approve_confirmed(pilot, now + timedelta(hours=49)) == 1
+    assert begun.taken_at < now
 
 
 def test_a_change_made_after_looking_is_looked_at_again(rita: Client, pilot: Collection) -> None:
