@@ -14,12 +14,14 @@ from django.utils import timezone
 
 from annotation.dashboard.tests.making import make_browser, send
 from collector.models import Collection, CollectionState
+from collector.protocols.creation import parameters_of
 from marketplace import clock
 from marketplace.models import HIT, HITType, QualificationType, WorkerProfile
 from marketplace.people.groups import add_members, make_group, remove_member
 from marketplace.tests.visitor import Visitor
 from tasks.crowd import groups, requester_api
 from tasks.crowd.requester_api import MarketplaceError
+from tasks.kinds.hit_words import title_of
 from tasks.lifecycle.maintenance import maintain
 from tasks.management.commands.simulate import Command
 from tasks.models import Grant, GrantState
@@ -84,7 +86,7 @@ def is_away() -> None:
 
 
 def title(collection: Collection, stage: str) -> str:
-    return str(collection.parameters[stage]["title"])
+    return title_of(parameters_of(collection).stages()[stage])
 
 
 def test_members_of_any_chosen_group_see_the_hits_and_nobody_else(

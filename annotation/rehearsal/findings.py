@@ -15,6 +15,7 @@ from annotation.reports.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
+from tasks.kinds.hit_words import title_of
 from tasks.models import Payment, PaymentState
 from tasks.money.estimates import Totals
 from tasks.money.expected_pay import cents_per_hour
@@ -79,10 +80,10 @@ def least_minutes(effort: Effort) -> float | None:
 
 def _stage(pay: StagePay, parameters: Parameters, diary: Diary, result: Result) -> dict[str, Any]:
     table: StageTable = parameters.stages()[pay.stage]
-    least = least_minutes(diary.efforts.get(table.title, Effort()))
+    least = least_minutes(diary.efforts.get(title_of(table), Effort()))
     return {
         "name": pay.stage,
-        "title": table.title,
+        "title": title_of(table),
         "hits": result.hits[pay.stage],
         "reward_cents": pay.reward_cents,
         "bonus_cents": pay.bonus_cents,

@@ -20,6 +20,7 @@ from collector.retrieval.file_format import RetrievalError
 from collector.retrieval.passages import build_passages
 from collector.serving.one_process import make_requester, serving
 from common.actions import ActionError
+from tasks.kinds.hit_words import title_of
 from tasks.kinds.registry import kind_of
 from tasks.lifecycle.publication import publish
 from tasks.money.estimates import estimate, totals
@@ -116,7 +117,7 @@ def _in_order(collection: Collection, diary: Diary) -> list[SeenPage]:
         words = current_text(collection, stage.name)
         setting = lease_context.stage_context_of(stage.pk, words.pk)
         page = preview_page(setting, table.reward_cents, timezone.now(), {})
-        found.append(SeenPage(table.title, BEFORE, page.decode(), is_work=True))
-        seen = [page for page in diary.pages.values() if page.stage == table.title]
+        found.append(SeenPage(title_of(table), BEFORE, page.decode(), is_work=True))
+        seen = [page for page in diary.pages.values() if page.stage == title_of(table)]
         found += sorted(seen, key=lambda page: MOMENTS.index(page.moment))
     return found

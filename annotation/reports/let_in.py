@@ -5,6 +5,7 @@ from django.db.models import Count, Q
 from annotation.reports.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from tasks.kinds.hit_words import title_of
 from tasks.models import Grant, GrantState, Submission
 from tasks.people.qualifications import trusted_grants
 
@@ -35,7 +36,7 @@ def let_in_tables(collection: Collection) -> list[Table]:
             ["qualification", "handed in", "passed", "let in without passing", "taken back"],
             [
                 [
-                    tables[row["qualification__stage__name"]].title,
+                    title_of(tables[row["qualification__stage__name"]]),
                     *(row[name] for name in ("handed_in", "passed", "let_in", "back")),
                 ]
                 for row in rows

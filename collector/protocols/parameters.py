@@ -295,6 +295,13 @@ class BonusesTable(Table):
     """An example counts so long after it was handed in, unless it was dropped."""
 
 
+# What titles and descriptions can name beside a table's own numbers: of one HIT, the paragraphs
+# that it shows and the questions that it asks for.
+COUNTED = ("paragraphs", "questions")
+NAMED = re.compile(r"\{([^{}]*)\}")
+WITH_NOUN = re.compile(r"(\w+)(:[^|{}]*\|[^|{}]*)?")
+
+
 class StageTable(Table):
     """One stage: what its HITs hold, who may take them, for how much and for how long."""
 
@@ -302,7 +309,7 @@ class StageTable(Table):
     """What workers do in this stage."""
     # The lengths are those that the wire documents; the collection's name joins the keywords.
     title: Words = Field(max_length=128)
-    """What workers see in the list of HITs."""
+    """What workers see in the list of HITs; {questions:question|questions} counts a HIT's."""
     description: Words = Field(max_length=2000)
     """What workers read below the title before they accept."""
     keywords: str = Field(max_length=900)
@@ -338,6 +345,20 @@ class StageTable(Table):
     sample_splits: list[str] = Field(["test"], min_length=1)
     """The splits that those questions are drawn from."""
     AT_MOST: ClassVar[tuple[AtMost, ...]] = (AtMost("expected_minutes", "allotted_minutes"),)
+
+    def misfits(self) -> Iterator[str]:
+        """Yield also a sentence for what its title or its description counts and there is not."""
+        yield from super().misfits()
+        known = [name for name, value in self if isinstance(value, int)] + [*COUNTED]
+        for name in ("title", "description"):
+            for found in NAMED.findall(getattr(self, name)):
+                whole = WITH_NOUN.fullmatch(found)
+                if whole is None or whole[1] not in known:
+                    yield (
+                        f"{name} has {{{found}}}, and that is no number of the stage: name one, as "
+                        "in {items_per_hit}, with what it counts, as in "
+                        "{questions:question|questions}, or leave the braces out"
+                    )
 
     @model_validator(mode="after")
     def _examinations_are_alike(self) -> Self:

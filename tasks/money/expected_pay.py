@@ -5,6 +5,7 @@ from math import ceil
 from typing import Any
 
 from collector.protocols.parameters import Parameters, StageTable
+from tasks.kinds.hit_words import title_of
 from tasks.kinds.registry import kind_of
 
 
@@ -35,7 +36,7 @@ def shortfalls(parameters: Parameters) -> list[Shortfall]:
     return [
         Shortfall(
             stage=name,
-            title=table.title,
+            title=title_of(table),
             minutes=table.expected_minutes,
             cents_per_hour=cents_per_hour(table),
             missing_cents=ceil(floor * table.expected_minutes / 60) - usual_cents(table),

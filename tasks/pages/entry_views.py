@@ -20,6 +20,7 @@ from django.views.decorators.http import require_GET, require_POST
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.texts import current_text
+from tasks.kinds.hit_words import title_of
 from tasks.lifecycle import due_work
 from tasks.models import Consent, LeaseEnded, LeaseState, PostingState, Session, Submission
 from tasks.money.lease_reserves import ReserveFailed
@@ -184,7 +185,7 @@ def _ask_consent(request: HttpRequest, session: Session, stage: Stage) -> HttpRe
             "html": markdown(
                 fill_placeholders(text.markdown, collection, parameters, stage.name, cents)
             ),
-            "title": table.title,
+            "title": title_of(table),
             "pay": pay(cents, table, parameters),
             "minutes": table.expected_minutes,
             "requester": {

@@ -11,6 +11,7 @@ from collector.models import CollectionText, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import SkippingTable
+from tasks.kinds.hit_words import title_of
 from tasks.kinds.registry import kind_of
 from tasks.models import Lease
 from tasks.pages.tokens import lease_token
@@ -72,7 +73,7 @@ def shared_state(
     return {
         "kind": stage.kind,
         "mode": mode,
-        "title": table.title,
+        "title": title_of(table),
         "reward": pay(reward_cents, table, parameters),
         "money": currency(parameters),
         "minutes": table.expected_minutes,

@@ -3,6 +3,7 @@
 from collector.models import Collection
 from collector.protocols.parameters import Parameters, StageTable
 from common.markdown import html_of
+from tasks.kinds.hit_words import filled, numbers_of
 from tasks.kinds.registry import kind_of
 from tasks.posting.hits import money
 
@@ -49,8 +50,8 @@ def fill_placeholders(
 ) -> str:
     """Return `text` with every {name} of a number or a contact replaced by its value.
 
-    Every number and name of the stage's own table, its bonuses, and of the table [seeds] can be
-    named. A HIT put up before the reward was changed pays its own: `reward_cents`.
+    Every number and name of the stage's own table, its bonuses, and of the tables [seeds] and
+    [checks] can be named. A HIT put up before the reward was changed pays its own: `reward_cents`.
     """
     table = parameters.stages().get(stage_name)
     values: dict[str, object] = {
@@ -59,21 +60,19 @@ def fill_placeholders(
         "ethics_number": collection.ethics_number,
         "collection_title": collection.title,
     }
-    for part in (getattr(parameters, "seeds", None), getattr(table, "bonuses", None), table):
+    common = (getattr(parameters, name, None) for name in ("seeds", "checks"))
+    for part in (*common, getattr(table, "bonuses", None), table):
         values |= {name: value for name, value in part or () if isinstance(value, int | str)}
     if table:
         cents = table.reward_cents if reward_cents is None else reward_cents
         values |= {
+            **numbers_of(table),
             "reward_cents": cents,
-            "paragraphs": table.items_per_hit,
-            "questions": kind_of(table).questions_per_hit(table) or table.items_per_hit,
             "reward": price(cents, parameters),
             "pay": pay(cents, table, parameters),
             "minutes": table.expected_minutes,
         }
-    for name, value in values.items():
-        text = text.replace("{" + name + "}", str(value))
-    return text
+    return filled(text, values)
 
 
 def markdown(text: str) -> str:

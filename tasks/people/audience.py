@@ -13,6 +13,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
 from tasks.crowd import groups, marketplace
 from tasks.crowd.requester_api import MarketplaceError, asked_once
+from tasks.kinds.hit_words import title_of
 from tasks.models import Eligibility, Grant, GrantState, Identity
 from tasks.people import qualifications
 from tasks.people.hits_up import HitsUp, hits_up, may_differ
@@ -206,9 +207,9 @@ def _stage(
     if people is not None:
         let_in, passed = let_in & people, passed & people
     return StageAudience(
-        title=table.title,
+        title=title_of(table),
         is_test=table.qualifies,
-        tests=tuple(tables[name].title for name in opened_by),
+        tests=tuple(title_of(tables[name]) for name in opened_by),
         n_see=None if people is None else len(people - gone),
         for_everybody=for_everybody,
         let_in=len(let_in - passed),

@@ -12,6 +12,7 @@ from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import DialogTable
 from common.prepared_sql import PreparedQuery
 from tasks.crowd import marketplace
+from tasks.kinds.hit_words import title_of
 from tasks.kinds.registry import kind_of
 from tasks.models import (
     Grant,
@@ -139,11 +140,11 @@ def entry_id(stage: Stage) -> str:
     """Return the marketplace's id of what lets into a stage of dialogs: one role is enough."""
     tables = parameters_of(stage.collection).stages()
     table = tables[stage.name]
-    ways = " or ".join(f"“{tables[name].title}”" for name in roles_required(table))
+    ways = " or ".join(f"“{title_of(tables[name])}”" for name in roles_required(table))
     return _type_id(
         stage,
         "entry_id",
-        words=f"May do: {table.title}",
+        words=f"May do: {title_of(table)}",
         description=f"Whoever has passed {ways} has it.",
         keywords=f"{marketplace.EARNED}, {marketplace.UNLISTED}",
     )
@@ -155,7 +156,7 @@ def closed_id(stage: Stage) -> str:
     return _type_id(
         stage,
         "closed_id",
-        words=f"Nothing left: {table.title}",
+        words=f"Nothing left: {title_of(table)}",
         description="Given and taken back by a program: there is nothing for this worker to do.",
         keywords=marketplace.UNLISTED,
     )
@@ -201,7 +202,7 @@ def external_id(stage: Stage) -> str:
         table = parameters_of(stage.collection).stages()[stage.name]
         found = _make(
             stage,
-            words=f"Passed: {table.title}",
+            words=f"Passed: {title_of(table)}",
             description=f"{stage.collection.requester_name} grants it after reading what you hand "
             "in to that HIT, or to people they trust. There is no need to ask for it.",
         )

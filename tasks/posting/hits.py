@@ -12,6 +12,7 @@ from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
 from tasks.crowd import groups, marketplace
+from tasks.kinds.hit_words import description_of, title_of
 from tasks.kinds.registry import kind_of
 from tasks.models import LeaseState, Posting, PostingState
 from tasks.money import budget, lease_reserves
@@ -170,8 +171,8 @@ def _hit_type(stage: Stage, parameters: Parameters, table: StageTable, posting: 
         requirements.append(marketplace.required(qualifications.entry_id(stage)))
     requirements.append(marketplace.forbidden(qualifications.closed_id(stage)))
     return marketplace.create_hit_type(
-        title=table.title,
-        description=table.description,
+        title=title_of(table),
+        description=description_of(table),
         keywords=keywords(stage, parameters),
         reward=money(posting.reward_cents, parameters.pay.minor_units),
         duration=timedelta(minutes=table.allotted_minutes),

@@ -11,6 +11,7 @@ from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
 from tasks.kinds import registry
+from tasks.kinds.hit_words import title_of
 from tasks.lifecycle import due_work
 from tasks.models import Consent, Eligibility, Grant, Lease, LeaseState, Worker, WorkerBlock
 from tasks.people import eligibility, qualifications, trusted
@@ -311,7 +312,7 @@ def test_a_qualification_is_named_for_workers_by_what_its_collection_is_called(
     twin = stage_of(make_collection(collection.corpus, slug="again"), "question_qualification")
     for _ in range(2):
         assert qualifications.external_id(first) != qualifications.external_id(twin)
-    title = parameters_of(collection).stages()["question_qualification"].title
+    title = title_of(parameters_of(collection).stages()["question_qualification"])
     plain = f"Passed: {title} ({collection.title})"
     assert names == [plain, plain, f"{plain} (again)"]
 

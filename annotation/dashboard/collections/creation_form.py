@@ -13,6 +13,7 @@ from collector.protocols.loading import Protocol, ProtocolError, all_protocols, 
 from collector.seeds.selection import misfit_of
 from tasks.crowd.groups import listed
 from tasks.crowd.requester_api import MarketplaceError, asked_once
+from tasks.kinds.hit_words import description_of, title_of
 from tasks.pages.wording import price
 
 
@@ -130,7 +131,8 @@ def what_workers_do() -> list[tuple[str, list[tuple[str, str, str]]]]:
         parameters = get_protocol(name).parameters()
         tables = parameters.stages().values()
         stages = [
-            (one.title, one.description, price(one.reward_cents, parameters)) for one in tables
+            (title_of(one), description_of(one), price(one.reward_cents, parameters))
+            for one in tables
         ]
         found.append((title, stages))
     return found

@@ -15,6 +15,7 @@ from annotation.dashboard.collections.framed_pages import framed_and_asking, wit
 from annotation.dashboard.waking import leaves_alone
 from collector.models import Stage
 from collector.retrieval.file_format import RetrievalError
+from tasks.kinds.hit_words import title_of
 from tasks.pages.payload import MAX_BYTES, shallow
 from tasks.pages.stage_preview import (
     BEFORE,
@@ -59,7 +60,7 @@ def preview(
         told = IN_A_ROLE
     tables = context.parameters.stages()
     groups = [
-        (tables[each.name].title, each.name, [(one, _name(one)) for one in views_of(each, now)])
+        (title_of(tables[each.name]), each.name, [(one, _name(one)) for one in views_of(each, now)])
         for each in context.collection.stages.all()
     ]
     return context.render(
@@ -67,7 +68,7 @@ def preview(
         "collections/preview.html",
         tab="collection",
         stage=stage,
-        title=tables[stage].title,
+        title=title_of(tables[stage]),
         view=view,
         name=_name(view),
         told=told,

@@ -17,6 +17,7 @@ from collector.seeds.selection import empty_splits
 from common.actions import ActionError
 from common.seen_version import OutOfDateError
 from tasks.crowd.requester_api import MarketplaceError
+from tasks.kinds.hit_words import title_of
 from tasks.lifecycle import publication
 from tasks.lifecycle.publication import locks_labels, notices, to_open
 from tasks.money.estimates import estimate, totals
@@ -69,14 +70,18 @@ def _before_publishing(request: HttpRequest, context: CollectionContext) -> Http
         request,
         "collections/publishing.html",
         tab="collection",
-        stages=[(context.parameters.stages()[each.stage.name], each) for each in estimates],
+        stages=[
+            (table, title_of(table), each)
+            for each in estimates
+            for table in [context.parameters.stages()[each.stage.name]]
+        ],
         money=spending_of(row, totals(row, estimates)),
         notices=[*notices(context.parameters), *empty_splits(row, context.parameters)],
         n_seeds=row.seeds.count(),
         provider=publication.provider_name(),
         audience=audience_of(row),
         openings=[
-            (stage, context.parameters.stages()[stage.name].title, locks_labels(stage))
+            (stage, title_of(context.parameters.stages()[stage.name]), locks_labels(stage))
             for stage in opened
         ],
     )

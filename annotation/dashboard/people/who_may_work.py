@@ -18,6 +18,7 @@ from collector.models import CollectionState
 from collector.protocols.revisions import newest, revise
 from common.actions import ActionError
 from tasks.crowd.requester_api import MarketplaceError
+from tasks.kinds.hit_words import title_of
 from tasks.models import GrantState
 from tasks.people import trusted
 from tasks.people.audience import audience_of
@@ -132,9 +133,9 @@ def _drawn(
         "ticked": audience.groups,
         "choices": sorted({*audience.known, *audience.groups}),
         "is_draft": context.collection.state == CollectionState.DRAFT,
-        "tests": [(name, table.title) for name, table in tables.items() if table.qualifies],
+        "tests": [(name, title_of(table)) for name, table in tables.items() if table.qualifies],
         "acts": [
-            {**act, "test": tables[act["qualification__stage__name"]].title}
+            {**act, "test": title_of(tables[act["qualification__stage__name"]])}
             for act in acts.annotate(n=Count("pk"))
         ],
         **more,

@@ -30,6 +30,7 @@ from annotation.splits.difficulty.single_hop_review import (
 )
 from annotation.splits.difficulty.status import n_unjudged
 from common.actions import ActionError
+from tasks.kinds.hit_words import title_of
 
 WORDS = {True: "Single-hop", False: "Multi-hop"}
 
@@ -151,7 +152,7 @@ def split_now(
         messages.error(request, error.on_page)
         return redirect(context.url("difficulty"))
     again = [
-        stage.title for stage in context.parameters.stages().values() if stage.sample_questions
+        title_of(stage) for stage in context.parameters.stages().values() if stage.sample_questions
     ]
     told = f"Assigned to splits: {sum(counts.values())} questions."
     if again:

@@ -16,6 +16,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import revise
 from common.tests.forms import hidden_in
 from tasks.crowd.requester_api import MarketplaceError
+from tasks.kinds.hit_words import title_of
 from tasks.lifecycle import publication
 from tasks.money.estimates import estimate, totals
 from tasks.pages.wording import price
@@ -64,7 +65,7 @@ def test_publishing_asks_once_with_the_money_of_each_stage_and_what_stays_fixed(
     assert "What cannot be changed afterwards" in page
     parameters, rows = parameters_of(pilot), estimate(pilot)
     for row in rows:
-        assert escape(parameters.stages()[row.stage.name].title) in page
+        assert escape(title_of(parameters.stages()[row.stage.name])) in page
         assert f'<td class="n">{price(row.maximum_cents, parameters)}</td></tr>' in page
         assert row.expected_cents == row.hits * parameters.stages()[row.stage.name].reward_cents
         assert f'<td class="n">{row.hits}</td><td class="n">' in page

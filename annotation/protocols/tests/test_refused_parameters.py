@@ -102,6 +102,8 @@ NOTHING_TO_EXAMINE = (
             "must not be more than allotted_minutes, 120",
         ),
         ("iirc", {"question.title": " "}, "question.title: String should have at least"),
+        ("iirc", {"question.title": "Write {n} questions"}, "title has {n}, and that is no number"),
+        ("iirc", {"question.description": "Up to {questions:x}"}, "is no number of the stage"),
         ("iirc", {"question.redundancy.train": 10**5}, "less than or equal to 10000"),
         ("iirc", {"question.title": "a\0b"}, "title holds a character that is no text"),
         ("bookqa", {"label.scheme_source": "\ud800"}, "source holds a character that is no text"),
