@@ -21,6 +21,9 @@ from annotation.splits.difficulty.training import fail_exhausted, folds_to_train
 from collector.celery import app
 from collector.ingest.documents.uploads import read_upload, uploads_to_read
 from collector.models import Collection, CollectionState, DocumentUpload
+from collector.protocols import known
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import ProtocolError
 from collector.serving import liveness
 from common.prepared_sql import PreparedQuery
 from tasks.lifecycle import due_work
@@ -36,6 +39,11 @@ def look_after_collection(collection_id: int) -> None:
     collection, now = Collection.objects.get(pk=collection_id), timezone.now()
 
     def round_of() -> bool:
+        try:
+            parameters_of(collection)
+        except ProtocolError as error:
+            known.log_once(error)
+            return False
         done = maintain_alone(collection, now)
         # Somebody else was at it: whether that changed anything shows in the next round.
         return decide(collection) > 0 or not done or any(done.values())
@@ -101,6 +109,7 @@ def has_due_work() -> bool:
 def look_after_what_is_due() -> None:
     """Look after every collection that is due, and every release, upload, reader and rehearsal."""
     liveness.record_beat(liveness.JOBS)
+    known.record(timezone.now())
     for collection_id in due_work.due(timezone.now()):
         # Dropped where nobody takes it up before it is sent again.
         look_after_collection.apply_async((collection_id,), expires=settings.POLL_SECONDS)

@@ -10,14 +10,18 @@ from typing import Any
 import pytest
 from django.core.management import CommandError
 from django.test import Client
+from django.utils import timezone
 
+from annotation.jobs import look_after_collection
 from annotation.models import Verdict
-from collector.models import Collection
+from collector.models import Collection, KnownProtocols, Stage
+from collector.protocols import creation, known
 from collector.protocols.loading import ProtocolError
 from tasks.crowd import marketplace
-from tasks.models import Answer, Payment, Question, Submission
+from tasks.jobs import look_after_dialogs
+from tasks.models import Answer, Payment, Posting, Question, Submission
 from tasks.simulation.recruiting import real_work
-from tasks.tests.making import make_corpus, name_qualification, write_keys
+from tasks.tests.making import entry_query, make_corpus, name_qualification, write_keys
 from tests.page_workers import Person, look, run
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -305,3 +309,51 @@ def test_a_label_without_choices_is_refused(folder: Path) -> None:
     with pytest.raises(CommandError, match="the first field is the label: it needs two choices"):
         run("create_collection", "lines", protocol=folder.name, corpus="hollin", set=[fields])
     assert not Collection.objects.exists()
+
+
+@pytest.fixture
+def unknown(collection: Collection, settings: Any) -> Collection:
+    """Return the open collection as a process finds it that does not know its protocol."""
+    settings.PROTOCOL_FOLDERS = settings.PROTOCOL_FOLDERS[:-1]
+    creation._resolved.cache_clear()
+    known._log.cache_clear()
+    return collection
+
+
+def test_a_worker_is_told_where_a_process_does_not_know_the_protocol_and_one_line_is_logged(
+    unknown: Collection, caplog: Any
+) -> None:
+    posting = Posting.objects.filter(state="live")[0]
+    query = entry_query(posting, WRITERS[0], expires=timezone.now() + timedelta(hours=1))
+    page = Client(HTTP_HOST="localhost").get(f"/hit/?{query}")
+    assert page.status_code == 503
+    assert "The server cannot show this work just now" in page.content.decode()
+    for _ in range(3):
+        look_after_collection(unknown.pk)
+        look_after_dialogs()
+    about_the_marketplace = "common.outages"
+    (line,) = [
+        one
+        for one in caplog.records
+        if one.levelname == "ERROR" and one.name != about_the_marketplace
+    ]
+    assert "There is no protocol 'headline'" in line.getMessage()
+    assert line.exc_info is None
+    unknown.refresh_from_db()
+    assert unknown.look_at > timezone.now()
+
+
+def test_nothing_is_published_where_a_process_at_work_does_not_know_the_protocol(
+    unknown: Collection, folder: Path, settings: Any
+) -> None:
+    now = timezone.now()
+    known.record(now)
+    settings.PROTOCOL_FOLDERS = [*settings.PROTOCOL_FOLDERS, folder.parent]
+    with pytest.raises(CommandError, match="without the protocol 'headline': set COLLECTOR_PRO"):
+        run("publish", "lines", stage="text")
+    known.record(now)
+    Stage.objects.filter(name="text").update(state="closed")
+    run("publish", "lines", stage="text")
+    KnownProtocols.objects.create(process="gone:1", names=[], seen_at=now - timedelta(minutes=2))
+    Stage.objects.filter(name="text").update(state="closed")
+    run("publish", "lines", stage="text")

@@ -31,6 +31,7 @@ from collector.models.document import (
     DocumentUpload,
     UploadState,
 )
+from collector.models.known_protocols import KnownProtocols
 from collector.models.seed import DroppedSeed, Seed, SeedParagraph
 from collector.models.user import SignInTries, User
 
@@ -54,6 +55,7 @@ __all__ = [
     "DocumentUpload",
     "DroppedSeed",
     "DumpFile",
+    "KnownProtocols",
     "LinkGraph",
     "PairTrial",
     "Paragraph",

@@ -112,6 +112,15 @@ def parameters_of(collection: Collection) -> Parameters:
     return _resolved(collection.protocol, collection.protocol_version, text)
 
 
+def is_readable(collection: Collection) -> bool:
+    """Return whether this process knows the collection's protocol and can read its parameters."""
+    try:
+        parameters_of(collection)
+    except ProtocolError:
+        return False
+    return True
+
+
 def parameters_text(collection: Collection) -> str:
     """Return the collection's own parameters as JSON text."""
     values = collection.parameters

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 from django.conf import settings
 from django.core.handlers.exception import convert_exception_to_response
@@ -10,6 +10,9 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch, get_resolver, reverse
 from django.utils.module_loading import import_string
+
+from collector.protocols.known import log_once
+from collector.protocols.loading import ProtocolError
 
 Answer = Callable[[HttpRequest], HttpResponseBase]
 
@@ -48,6 +51,26 @@ class WorkerPagesMiddleware:
         ]
         matches = {address: resolver.resolve(address) for address in addresses}
         return {
-            address: (match, cast(Answer, convert_exception_to_response(match.func)))
+            address: (
+                match,
+                cast(Answer, convert_exception_to_response(_read_or_sorry(match.func))),
+            )
             for address, match in matches.items()
         }
+
+
+def _read_or_sorry(view: Any) -> Answer:
+    """Return the view, with a page in place of a fault where this process lacks the protocol."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        try:
+            return cast(HttpResponseBase, view(request))
+        except ProtocolError as error:
+            log_once(error)
+            sorry = import_string(f"{settings.WORKER_URLS}.cannot_be_shown")
+            said = cast(HttpResponseBase, sorry(request))
+            # The line above says it all, and not with every visit.
+            said._has_been_logged = True  # type: ignore[attr-defined]
+            return said
+
+    return answer

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from collector.models import Stage
+from collector.protocols.creation import is_readable
 from tasks.dialog import pairing, presence, settlement, waiting_room
 from tasks.dialog.dialog_state import dialog_table
 from tasks.dialog.hub import notify
@@ -21,11 +22,15 @@ HELD = timedelta(minutes=1)
 
 
 def stages_to_maintain() -> list[Stage]:
-    """Return the stages where anybody waits or talks, but for those of a replay; one query."""
+    """Return the stages where anybody waits or talks, but for those of a replay; one query.
+
+    Those of a protocol that this process does not know are left to one that does.
+    """
     open_tickets = Ticket.objects.exclude(state=TicketState.DONE)
     stages = Stage.objects.filter(pk__in=open_tickets.values("stage_id"))
     held = Q(collection__maintained_until__gt=timezone.now() + HELD)
-    return list(stages.exclude(held).select_related("collection"))
+    found = stages.exclude(held).select_related("collection")
+    return [stage for stage in found if is_readable(stage.collection)]
 
 
 def maintain_dialogs(stage: Stage, now: datetime, rng: random.Random) -> dict[str, int]:

@@ -25,7 +25,7 @@ def description_of(table: StageTable) -> str:
     return filled(table.description, numbers_of(table))
 
 
-def numbers_of(table: StageTable) -> dict[str, object]:
+def numbers_of(table: StageTable) -> dict[str, int]:
     """Return the numbers of a stage's table by name, and what one HIT of it holds."""
     counted = (table.items_per_hit, kind_of(table).questions_per_hit(table) or table.items_per_hit)
     return {name: value for name, value in table if isinstance(value, int)} | dict(

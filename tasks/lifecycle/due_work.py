@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from collector.models import Collection, CollectionState
-from collector.protocols.creation import parameters_of
+from collector.protocols.creation import is_readable, parameters_of
 from common.prepared_sql import change
 from tasks.models import (
     Lease,
@@ -111,7 +111,7 @@ def _pause(collection: Collection, now: datetime) -> timedelta:
     planned = refused.order_by("-created_at").values_list("created_at", flat=True).first()
     if planned is not None:
         return _rarer(now - planned, WHILE_COLLECTING)
-    if collection.state == CollectionState.COLLECTING:
+    if collection.state == CollectionState.COLLECTING or not is_readable(collection):
         came = Session.objects.filter(posting__stage__collection=collection).order_by("-pk")
         latest = came.values_list("started_at", flat=True).first()
         return _rarer(now - latest, WHILE_COLLECTING) if latest else WHILE_COLLECTING

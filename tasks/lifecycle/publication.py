@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
+from collector.protocols.known import hosts_without
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import Parameters
 from common.actions import ActionError
@@ -36,11 +37,13 @@ def publish(
     total is said, and kept from then on. The places themselves are made by the next round of
     maintenance. seen_cents: the maximum total that the requester was shown. Raises ActionError
     without seeds or budget, with nothing to open, for a group that the marketplace does not have,
-    or for a finished collection, CostChangedError for another maximum than was seen;
-    MarketplaceError when the marketplace does not answer; then nothing is opened.
+    where a process does not know the protocol, or for a finished collection, CostChangedError for
+    another maximum than was seen; MarketplaceError when the marketplace does not answer; then
+    nothing is opened.
     """
     _check(collection)
     _check_samples(collection)
+    _check_known(collection)
     call("get_account_balance")
     check_groups(parameters_of(collection).people.groups)
     estimates.say_maximum(collection, timezone.now())
@@ -70,6 +73,15 @@ def _check_samples(collection: Collection) -> None:
             sample_of(collection.protocol, kind)
     except ProtocolError as error:
         raise ActionError(str(error)) from None
+
+
+def _check_known(collection: Collection) -> None:
+    """Raise ActionError where a process that does the jobs cannot read the protocol."""
+    if hosts := hosts_without(collection.protocol, timezone.now()):
+        raise ActionError(
+            f"Collector runs on {', '.join(hosts)} without the protocol {collection.protocol!r}: "
+            "set COLLECTOR_PROTOCOLS there to the folder that has it, restart, and publish again."
+        )
 
 
 def pause(collection: Collection) -> None:

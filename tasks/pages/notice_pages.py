@@ -2,7 +2,7 @@
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 
@@ -50,6 +50,14 @@ def unreadable(request: HttpRequest, exception: Exception | None = None) -> Http
         "Go back and try again with less.",
         status=413 if isinstance(exception, RequestDataTooBig) else 400,
     )
+
+
+def cannot_be_shown(request: HttpRequest) -> HttpResponse:
+    """Say that the server cannot show this work just now; nothing was changed."""
+    sentence = "The server cannot show this work just now. Its requester has to look into it."
+    if request.content_type == "application/json":
+        return JsonResponse({"message": sentence}, status=503)
+    return notice(request, "This work cannot be shown", sentence, next_step=RETURN, status=503)
 
 
 def receipt_form(session: Session, receipt: str, label: str = "Continue") -> dict[str, object]:

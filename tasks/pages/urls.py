@@ -2,8 +2,10 @@
 
 from django.urls import path
 
-from tasks.pages import entry_views, page_api, receipt_page
+from tasks.pages import entry_views, notice_pages, page_api, receipt_page
 
+# What is shown where this process does not know the protocol of the work.
+cannot_be_shown = notice_pages.cannot_be_shown
 urlpatterns = [
     path("", entry_views.enter, name="hit"),
     path("consent", entry_views.consent, name="hit_consent"),

@@ -14,8 +14,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
 
 from collector.models import Collection, CollectionState, Stage, StageState
-from collector.protocols.creation import parameters_of
-from collector.protocols.loading import ProtocolError
+from collector.protocols.creation import is_readable, parameters_of
 from collector.protocols.texts import current_text
 from common.prepared_sql import PreparedQuery
 from tasks.crowd import marketplace
@@ -172,11 +171,10 @@ def waiting_for_others(collections: Iterable[Collection]) -> list[Stage]:
 
 
 def _is_test(stage: Stage) -> bool:
-    try:
-        return parameters_of(stage.collection).stages()[stage.name].qualifies
-    except ProtocolError:
-        # Nobody gets work of a protocol that cannot be read.
+    # Nobody gets work of a protocol that cannot be read.
+    if not is_readable(stage.collection):
         return True
+    return parameters_of(stage.collection).stages()[stage.name].qualifies
 
 
 def close_for_now(worker: Worker, stage: Stage) -> None:
