@@ -154,6 +154,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("corpora/<slug:slug>/now/", corpus_pages.corpus_now, name="corpus_now"),
     path("corpora/<slug:slug>/add/", corpus_pages.upload, name="upload_into"),
     path("corpora/<slug:slug>/documents/<int:number>/", corpus_pages.document, name="document"),
+    path(
+        "corpora/<slug:slug>/documents/<int:number>/remove/",
+        corpus_pages.remove_document,
+        name="remove_document",
+    ),
+    path("corpora/<slug:slug>/remove/", corpus_pages.remove_corpus, name="remove_corpus"),
     path("collections/", overview.collections, name="collections"),
     path("collections/new/", overview.new_collection, name="new_collection"),
     path("collections/<slug:slug>/", include(of_collection)),

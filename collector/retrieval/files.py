@@ -48,7 +48,10 @@ def state_of(corpus: Corpus) -> str:
     """Return 16 digits that change with the articles of the corpus and with their rows."""
     # Rows of another database have other ids; a document that is read again gets new ones.
     last = corpus.articles.aggregate(last=Max("pk"))["last"]
-    return hashlib.sha256(f"{corpus_version(corpus)}:{last}".encode()).hexdigest()[:16]
+    told = f"{corpus_version(corpus)}:{last}"
+    if removed := corpus.counts.get("removed"):
+        told += f":{removed} removed"
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def build_index(

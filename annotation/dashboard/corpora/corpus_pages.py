@@ -3,18 +3,22 @@
 from itertools import groupby
 from typing import Any
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.dashboard.access import name_of, requester_required
 from annotation.dashboard.corpora.upload_form import UploadForm, takes_documents
+from collector.ingest.documents import removal
+from collector.ingest.documents.removal import users_of_document
 from collector.ingest.documents.uploads import UNDER_WAY, upload_documents
 from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.models import Article, Corpus, DocumentUpload, UploadState
+from collector.models.corpus import CorpusKind
 from common.actions import ActionError
 from common.sent_form import form_key, made_before
 
@@ -95,9 +99,46 @@ def document(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "article": article,
         "corpus": article.corpus,
         "document": getattr(article, "document", None),
+        "users": users_of_document(article) if hasattr(article, "document") else [],
         "sections": sections,
     }
     return render(request, "dashboard/corpora/document.html", shown)
+
+
+@requester_required
+@require_POST
+def remove_document(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Remove a document and its text for good; what is gone already is gone."""
+    rows = Article.objects.select_related("corpus", "document").exclude(document=None)
+    # A later document may have the number; none has the key.
+    key = request.POST.get("article", "")
+    found = rows.filter(corpus__slug=slug, page_id=number, pk=key if key.isdecimal() else "0")
+    article = found.first()
+    if article is not None:
+        try:
+            removal.remove_document(article)
+        except ActionError as error:
+            messages.error(request, error.on_page)
+            return redirect("document", slug=slug, number=number)
+    messages.success(request, "Removed: its text is in no row and no index any more.")
+    return redirect("corpus", slug=slug)
+
+
+@requester_required
+@require_POST
+def remove_corpus(request: HttpRequest, slug: str) -> HttpResponse:
+    """Remove a corpus whose short name was typed, so that no slip of the hand does it."""
+    corpus = Corpus.objects.filter(slug=slug).first()
+    if corpus is not None:
+        try:
+            if request.POST.get("slug", "").strip() != slug:
+                raise ActionError(f"Type its short name, {slug}, to remove it.")
+            removal.remove_corpus(corpus)
+        except ActionError as error:
+            messages.error(request, error.on_page)
+            return redirect("corpus", slug=slug)
+    messages.success(request, "Removed: its documents are in no row and no index any more.")
+    return redirect("corpora")
 
 
 def _now(request: HttpRequest, slug: str) -> dict[str, Any]:
@@ -124,6 +165,7 @@ def _now(request: HttpRequest, slug: str) -> dict[str, Any]:
         "size": _size(row) if row else "",
         "takes_documents": row is not None and takes_documents(row),
         "collections": row.collections.order_by("slug") if row else (),
+        "can_remove": row is not None and row.kind == CorpusKind.DOCUMENTS,
     }
 
 

@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.text import slugify
 
 from collector.ingest.documents.files import FORMATS, MOST_FILES
+from collector.ingest.documents.ingestion import users_of
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.models import Corpus
@@ -137,5 +138,5 @@ def _is_language(code: str) -> bool:
 
 
 def takes_documents(corpus: Corpus) -> bool:
-    """Return whether documents can be added: it holds documents, and no collection uses it."""
-    return corpus.kind == CorpusKind.DOCUMENTS and not corpus.collections.exists()
+    """Return whether documents can be added: no collection has chosen seeds of those it has."""
+    return corpus.kind == CorpusKind.DOCUMENTS and not users_of(corpus).exists()

@@ -1,5 +1,6 @@
 """Tests of corpora in the browser: documents are uploaded, read by a job, and shown as read."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,18 @@ from annotation.tests.making import make_collection
 from collector.ingest.documents import uploads
 from collector.ingest.documents.tests.making import ARABIC, prose
 from collector.ingest.documents.uploads import safe_path, work_on
-from collector.models import Corpus, Document, DocumentUpload, UploadState
+from collector.models import (
+    Article,
+    Collection,
+    Corpus,
+    Document,
+    DocumentUpload,
+    Paragraph,
+    Seed,
+    SeedParagraph,
+    UploadState,
+)
+from collector.retrieval.passages import build_passages
 
 pytestmark = pytest.mark.django_db
 NEW = "/corpora/new/"
@@ -118,6 +130,9 @@ def test_documents_are_added_until_a_collection_uses_the_corpus(rita: Client) ->
     page = rita.get("/corpora/the-handbook/").content.decode()
     assert "<b>1</b> new, <b>1</b> changed" in page
     make_collection(Corpus.objects.get())
+    Collection.objects.update(state="draft")
+    assert "Add documents" in rita.get("/corpora/the-handbook/").content.decode()
+    Collection.objects.update(state="collecting")
     page = send(rita, add, documents=[sent("c.txt", prose(5))]).content.decode()
     assert "so it stays as it is" in page
     assert "Add documents" not in page
@@ -230,3 +245,67 @@ def test_the_title_of_a_passage_runs_as_its_text_does() -> None:
     page = render_to_string("dashboard/parts/passage.html", {"passage": passage})
     assert '<h3 class="passage-title" lang="ar" dir="rtl">دليل' in page
     assert f'<p class="passage-text" lang="ar" dir="rtl">{ARABIC}</p>' in page
+
+
+def test_a_document_sent_by_mistake_is_removed_with_all_that_has_its_words(
+    rita: Client, home: Path
+) -> None:
+    secret = "The salary of the harbour master is told to nobody. "
+    send(rita, documents=[sent("a.txt", prose(6)), sent("salaries.txt", secret * 9)])
+    read_all()
+    corpus = Corpus.objects.get()
+    build_passages(corpus)
+    article = Document.objects.get(external_id="salaries.txt").article
+    page = f"/corpora/the-handbook/documents/{article.page_id}/"
+    assert "Remove this document" in rita.get(page).content.decode()
+    for _ in range(2):
+        done = rita.post(f"{page}remove/", {"article": article.pk}, follow=True).content.decode()
+        assert "its text is in no row and no index any more" in done
+        assert "salaries" not in done
+    corpus.refresh_from_db()
+    assert (corpus.counts["documents"], corpus.source) == (1, "a.txt")
+    assert not Paragraph.objects.filter(text__contains="salary").exists()
+    assert "salaries" not in json.dumps(DocumentUpload.objects.get().outcome)
+    assert not any(b"salary" in each.read_bytes() for each in home.rglob("*") if each.is_file())
+
+
+def test_a_document_that_workers_can_be_shown_stays_and_says_for_which_collection(
+    rita: Client,
+) -> None:
+    send(rita, documents=[sent("a.txt", prose(6)), sent("b.txt", prose(5, "b "))])
+    read_all()
+    pilot = make_collection(Corpus.objects.get())
+    Collection.objects.update(state="draft")
+    shown, other = Article.objects.order_by("page_id")
+    seed = Seed.objects.create(
+        collection=pilot, key="s", position=1, stage=pilot.stages.all()[0], payload={}
+    )
+    SeedParagraph.objects.create(seed=seed, paragraph=shown.paragraphs.all()[0], position=0)
+    kept, gone = (f"/corpora/the-handbook/documents/{one.page_id}/" for one in (shown, other))
+    assert f'">{pilot.title}</a> may show it to workers' in rita.get(kept).content.decode()
+    assert (
+        "It stays"
+        in rita.post(f"{kept}remove/", {"article": shown.pk}, follow=True).content.decode()
+    )
+    rita.post(f"{gone}remove/", {"article": other.pk})
+    assert Article.objects.get() == shown
+    Collection.objects.update(state="collecting")
+    assert "Remove this document</button>" not in rita.get(kept).content.decode()
+    named = rita.post("/corpora/the-handbook/remove/", {"slug": "the-handbook"}, follow=True)
+    assert "It stays" in named.content.decode()
+
+
+def test_a_corpus_is_removed_when_its_short_name_is_typed(rita: Client, home: Path) -> None:
+    send(rita, documents=[sent("a.txt", prose(6))])
+    read_all()
+    build_passages(Corpus.objects.get())
+    page = "/corpora/the-handbook/"
+    wrong = rita.post(f"{page}remove/", {"slug": "handbook"}, follow=True).content.decode()
+    assert "Type its short name, the-handbook, to remove it." in wrong
+    for _ in range(2):
+        done = rita.post(f"{page}remove/", {"slug": "the-handbook"}, follow=True)
+        assert "Removed: its documents are in no row" in done.content.decode()
+    for model in (Corpus, Article, Paragraph, DocumentUpload):
+        assert not model.objects.exists()
+    assert not [each for each in home.rglob("*") if each.is_file() and "retrieval" in each.parts]
+    assert rita.get(page).status_code == 404

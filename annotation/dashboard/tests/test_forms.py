@@ -235,6 +235,8 @@ NEED_NONE = {
     "try_candidate": "Anybody says whether a pair works; its button names what it leads to.",
     "take_back": "It names the act that it takes back by its time, and leaves later ones alone.",
     "drop": "The short name of the draft is typed, and it is gone after.",
+    "remove_corpus": "Its short name is typed, and it is gone after.",
+    "remove_document": "It names the row, which is gone after.",
     "answer_report": _ONCE,
     "decide_bonus": _ONCE,
     "compensate": _ONCE,

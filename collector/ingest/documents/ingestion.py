@@ -11,7 +11,7 @@ from typing import IO
 from urllib.parse import unquote, urlsplit
 
 from django.db import transaction
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from collector.ingest.documents.blocks import sections_of
 from collector.ingest.documents.files import DocumentFile, find_files
@@ -26,7 +26,15 @@ from collector.ingest.records import ARTICLE, PageRecord
 from collector.ingest.store import MAX_NAME, insert_pages
 from collector.ingest.wiki_site import direction_of
 from collector.language_names import language_name
-from collector.models import Article, Corpus, Document, DocumentFormat, Paragraph
+from collector.models import (
+    Article,
+    Collection,
+    CollectionState,
+    Corpus,
+    Document,
+    DocumentFormat,
+    Paragraph,
+)
 from collector.models.article import ParagraphKind
 from collector.models.corpus import CorpusKind, CorpusState
 from common.storable import NotStorable, storable
@@ -116,7 +124,12 @@ def ingest_documents(
         done = IngestReport(corpus, unchanged=unchanged, left_out=left_out)
         if new or changed:
             _store_all(corpus, _in_order(new, changed, entries), known, spool, done, report)
-    _finish(corpus, options)
+    if options.licence:
+        corpus.licence_name = options.licence
+        corpus.licence_url = options.licence_url or licence_address(options.licence)
+    if options.name:
+        corpus.name = options.name
+    count_again(corpus, is_licence_given=bool(options.licence))
     return done
 
 
@@ -220,8 +233,14 @@ def _of_language(
     return kept
 
 
+def users_of(corpus: Corpus) -> QuerySet[Collection]:
+    """Return the collections whose documents stay as they are: published, or with seeds chosen."""
+    begun = Q(seeds__isnull=False) | Q(candidate_sets__isnull=False)
+    return corpus.collections.filter(begun | ~Q(state=CollectionState.DRAFT)).distinct()
+
+
 def _check_unused(corpus: Corpus) -> None:
-    used = corpus.collections.order_by("slug").first()
+    used = users_of(corpus).order_by("slug").first()
     if used is not None:
         raise DocumentError(
             f"The collection {used.slug} uses the corpus {corpus.slug}, so it stays as it is; "
@@ -380,18 +399,15 @@ def _path(address: str, of: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(of), unquote(parts.path)))
 
 
-def _finish(corpus: Corpus, options: CorpusOptions) -> None:
-    """Set what is known only when all documents are stored: links, licence, totals, state."""
+def count_again(corpus: Corpus, *, is_licence_given: bool = False) -> None:
+    """Set and save what follows from all documents: links, licence, totals, state."""
     resolve_links(corpus)
     documents = corpus.documents.all()
     named = set(documents.values_list("licence", flat=True))
-    if options.licence:
-        corpus.licence_name = options.licence
-        corpus.licence_url = options.licence_url or licence_address(options.licence)
-    elif corpus.licence_name in ("", UNKNOWN, SEVERAL) or corpus.licence_name in named:
+    if not is_licence_given and (
+        corpus.licence_name in ("", UNKNOWN, SEVERAL) or corpus.licence_name in named
+    ):
         corpus.licence_name = (named.pop()[:100] or UNKNOWN) if len(named) == 1 else SEVERAL
-    if options.name:
-        corpus.name = options.name
     files = list(documents.order_by("file_name").values_list("file_name", flat=True).distinct())
     more = [f"{len(files) - NAMED:,} more"] if files[NAMED:] else []
     corpus.source = "\n".join([*files[:NAMED], *more])
@@ -400,6 +416,8 @@ def _finish(corpus: Corpus, options: CorpusOptions) -> None:
         "formats": dict(documents.order_by("format").values_list("format").annotate(n=Count("pk"))),
         "pages": documents.aggregate(n=Sum("n_pages"))["n"] or 0,
         **_paragraph_counts(corpus),
+        # The indexes of before name paragraphs that are gone.
+        **{key: n for key, n in corpus.counts.items() if key == "removed"},
     }
     corpus.state = CorpusState.READY
     corpus.save()

@@ -14,7 +14,7 @@ from django.utils import timezone
 from collector.ingest.documents import ingestion
 from collector.ingest.documents.tests import making
 from collector.ingest.documents.tests.making import ARABIC, GERMAN, archive, prose, write
-from collector.models import Article, Corpus, Document, Paragraph, Section
+from collector.models import Article, Collection, Corpus, Document, Paragraph, Section
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import all_protocols
 
@@ -110,6 +110,7 @@ def test_a_corpus_that_is_collected_from_stays_as_it_is(folder: Path) -> None:
         requester_name="Rita",
         requester_contact="",
     )
+    Collection.objects.update(state="paused")
     assert run(folder)["unchanged"] == 3
     write(folder / "new.txt", prose(9, "c "))
     with pytest.raises(CommandError, match="uses the corpus quarn, so it stays as it is"):
