@@ -49,6 +49,13 @@ class DocumentText:
     notes: Sequence[str] = ()
 
 
+def tables_left_out(number: int) -> list[str]:
+    """Return the note on so many tables of a document, none for 0."""
+    if not number:
+        return []
+    return ["1 table is left out." if number == 1 else f"{number:,} tables are left out."]
+
+
 def clean(text: str) -> str:
     """Return `text` as it is stored: one line, blanks single, nothing that is not seen."""
     return " ".join(_UNSEEN.sub("", text).split())

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from collector.ingest.documents.blocks import sections_of
+from collector.ingest.documents.duplicates import duplicates
 from collector.ingest.documents.files import DocumentFile, find_files
 from collector.ingest.documents.language import are_alike
 from collector.ingest.documents.reading import FoundDocument, LeftOut, read_files
@@ -130,6 +131,8 @@ def ingest_documents(
     if options.name:
         corpus.name = options.name
     count_again(corpus, is_licence_given=bool(options.licence))
+    if new or changed:
+        done.notes += duplicates(corpus, {each.external_id for each in (*new, *changed)})
     return done
 
 

@@ -103,11 +103,18 @@ def _notes(pages: Sequence[Page]) -> Iterator[str]:
     for found, what in (
         ([page.number for page in pages if not page.agrees], "read differently by two libraries"),
         ([page.number for page in pages if not page.lines], "without text"),
+        ([page.number for page in pages if _has_table(page)], "with tables, which are left out"),
     ):
         if found:
             shown = ", ".join(map(str, found[:SHOWN_PAGES]))
             more = f" and {len(found) - SHOWN_PAGES} more" if found[SHOWN_PAGES:] else ""
             yield f"Page{'s' if found[1:] else ''} {what}: {shown}{more}."
+
+
+def _has_table(page: Page) -> bool:
+    """Return whether a table of the page is left out, ruled or of rows with wide gaps."""
+    inside = [line for line in page.lines if not _at_edge(line, page)]
+    return page.n_tables > 0 or len(_without_rows(inside)) < len(inside)
 
 
 def _text_lines(pages: Sequence[Page]) -> Iterator[Line]:

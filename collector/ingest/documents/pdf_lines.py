@@ -78,17 +78,22 @@ class Line:
     begins_with_mark: bool
 
 
+Box = tuple[float, float, float, float]
+"""Left, bottom, right, top."""
+
+
 @dataclass(frozen=True)
 class Page:
     """A page's lines in the order of reading, tables left out.
 
-    `agrees`: two libraries have read the same words.
+    `agrees`: two libraries have read the same words. `n_tables`: how many were left out.
     """
 
     number: int
     height: float
     lines: list[Line]
     agrees: bool
+    n_tables: int = 0
 
 
 def read_pages(path: Path) -> Iterator[Page]:
@@ -101,11 +106,13 @@ def read_pages(path: Path) -> Iterator[Page]:
     with pypdfium2.PdfDocument(path) as document, pdfplumber.open(path) as second:
         for number, (page, other) in enumerate(zip(document, second.pages, strict=False), start=1):
             height = page.get_height()
-            tables = _tables(other, height)
+            tables, others = _tables(other, height)
             rows = map(_without_marks, with_pieces(_rows(page.get_textpage())))
             lines = [line for row, is_note in rows if (line := _line(row, number, is_note))]
-            kept = [line for line in lines if not any(_is_in(line, table) for table in tables)]
-            yield Page(number, height, join_rows(kept), _agree(lines, other))
+            apart = [*tables, *others]
+            kept = [line for line in lines if not any(_is_in(line, each) for each in apart)]
+            n_tables = sum(any(_is_in(line, table) for line in lines) for table in tables)
+            yield Page(number, height, join_rows(kept), _agree(lines, other), n_tables)
             other.close()
 
 
@@ -342,27 +349,32 @@ def _is_mark_of(last: Line, line: Line) -> bool:
     return is_small and last.bottom < line.bottom < last.top and line.left > last.right - line.size
 
 
-def _tables(page: Any, height: float) -> list[tuple[float, float, float, float]]:
-    """Return (left, bottom, right, top) of what the file calls a table or a note, or rules as one.
+def _tables(page: Any, height: float) -> tuple[list[Box], list[Box]]:
+    """Return what the file calls a table, or rules as one, and what it calls a note.
 
     Ruled are two rows and two columns.
     """
     from pdfplumber.structure import PDFStructTree, StructTreeMissing
 
-    found = []
+    tables, others = list[Box](), list[Box]()
     for table in page.find_tables():
         if len(table.rows) > 1 and any(sum(map(bool, row.cells)) > 1 for row in table.rows):
-            found.append(table.bbox)
+            tables.append(table.bbox)
     try:
         tree = PDFStructTree(page.pdf, page)
-        found += [tree.element_bbox(each) for each in tree.find_all(_IS_APART)]
+        for each in tree.find_all(_IS_APART):
+            (tables if each.type == "Table" else others).append(tree.element_bbox(each))
     except (StructTreeMissing, IndexError, KeyError, TypeError, ValueError):
         # Untagged, or wrongly: what stands there is seen from its place alone.
         pass
-    return [(left, height - bottom, right, height - top) for left, top, right, bottom in found]
+
+    def upward(boxes: list[Box]) -> list[Box]:
+        return [(left, height - bottom, right, height - top) for left, top, right, bottom in boxes]
+
+    return upward(tables), upward(others)
 
 
-def _is_in(line: Line, table: tuple[float, float, float, float]) -> bool:
+def _is_in(line: Line, table: Box) -> bool:
     x, y = (line.left + line.right) / 2, (line.bottom + line.top) / 2
     return table[0] <= x <= table[2] and table[1] <= y <= table[3]
 

@@ -3,7 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from collector.ingest.documents.blocks import HEADING, Block, DocumentText, cleaned, guessed_title
+from collector.ingest.documents.blocks import (
+    HEADING,
+    Block,
+    DocumentText,
+    cleaned,
+    guessed_title,
+    tables_left_out,
+)
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
 from collector.ingest.links import Link
 
@@ -31,15 +38,18 @@ def read_plain_text(text: str, links: Sequence[Link] = ()) -> DocumentText:
     """
     groups = list(_groups(text))
     blocks: list[Block] = []
+    n_tables = 0
     for number, lines in enumerate(groups):
         block = _heading(text, lines, is_first=number == 0)
         if block and number + 1 < len(groups):
             blocks.append(block)
-        elif not _is_rule(text, lines) and not _is_table(text, lines):
+        elif _is_table(text, lines):
+            n_tables += 1
+        elif not _is_rule(text, lines):
             if number and _is_rule(text, groups[number - 1]) and _NOTE.match(text, lines[0][0]):
                 break
             blocks += _prose(text, lines, links)
-    return DocumentText(guessed_title(blocks), blocks)
+    return DocumentText(guessed_title(blocks), blocks, notes=tables_left_out(n_tables))
 
 
 def _groups(text: str) -> Iterator[Lines]:

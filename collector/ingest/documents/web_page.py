@@ -16,6 +16,7 @@ from collector.ingest.documents.blocks import (
     DocumentText,
     clean,
     cleaned,
+    tables_left_out,
     title_from,
 )
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
@@ -53,8 +54,10 @@ def read_web_page(html: str) -> DocumentText:
     language = (page.root.attributes.get("lang") or "") if page.root else ""
     heading = page.css_first("head > title")
     told = clean(heading.text()) if heading else ""
-    blocks = list(_Walk().blocks(_main_part(page)))
-    notes = _disagreement(html, blocks)
+    part = _main_part(page)
+    n_tables = _take_tables_out(part)
+    blocks = list(_Walk().blocks(part))
+    notes = [*_disagreement(html, blocks), *tables_left_out(n_tables)]
     return DocumentText(title_from(blocks) or told[:MAX_TITLE], blocks, language, notes=notes)
 
 
@@ -74,10 +77,7 @@ def read_markdown(text: str) -> DocumentText:
 
 
 def _main_part(page: Any) -> Any:
-    """Return the element of the page's own text, what is none of it taken out."""
-    for table in page.css("table"):
-        if not _lays_out(table):
-            table.decompose()
+    """Return the element of the page's own text, with its tables; what is none of it taken out."""
     for mark in page.css("sup"):
         if mark.css_first("a[href^='#']") and _MARK.fullmatch(mark.text()):
             mark.decompose()
@@ -89,6 +89,18 @@ def _main_part(page: Any) -> Any:
     for header in page.css("body > header"):
         header.decompose()
     return page.body or page.root
+
+
+def _take_tables_out(part: Any) -> int:
+    """Return how many tables of data were taken out of the page's own text."""
+    # One inside another comes first: what is in a table that was taken out is there no more.
+    tables = part.css("table")[::-1] if part is not None else []
+    number = 0
+    for table in tables:
+        if not _lays_out(table):
+            table.decompose()
+            number += 1
+    return number
 
 
 def _lays_out(table: Any) -> bool:

@@ -12,6 +12,7 @@ from collector.ingest.documents.blocks import (
     Block,
     DocumentText,
     clean,
+    tables_left_out,
     title_from,
 )
 from collector.ingest.errors import DocumentError
@@ -35,11 +36,12 @@ def read_word_file(path: Path, name: str) -> DocumentText:
     try:
         document = Document(str(path))
         blocks = list(_blocks(document))
+        notes = tables_left_out(len(document.tables))
         told = clean(document.core_properties.title or "")
         language = document.core_properties.language or ""
     except (PackageNotFoundError, BadZipFile, XMLSyntaxError, KeyError, ValueError) as error:
         raise DocumentError(f"{name} is damaged, or no docx.") from error
-    return DocumentText(title_from(blocks) or told[:MAX_TITLE], blocks, language)
+    return DocumentText(title_from(blocks) or told[:MAX_TITLE], blocks, language, notes=notes)
 
 
 def _blocks(document: Any) -> Iterator[Block]:

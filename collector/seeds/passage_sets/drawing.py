@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from collector.retrieval.near_duplicates import Groups
 from collector.seeds.passage_sets.citations import Citation
 from collector.seeds.passage_sets.connections import Connection
-from collector.seeds.passage_sets.near_duplicates import Groups
 from collector.seeds.passage_sets.rules import (
     CITATION,
     RULES,

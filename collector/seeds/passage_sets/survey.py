@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector.array_files import Columns
+from collector.retrieval.near_duplicates import Signatures
 from collector.seeds.passage_sets.citations import DocumentNames
 from collector.seeds.passage_sets.connections import CAPITAL, TermColumns, TermReader, connections
 from collector.seeds.passage_sets.drawing import Surveyed
-from collector.seeds.passage_sets.near_duplicates import Signatures
 from collector.seeds.passage_sets.rules import PassageSetsTable
 
 TEXTS_AT_ONCE = 500

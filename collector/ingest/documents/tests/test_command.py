@@ -117,6 +117,26 @@ def test_a_corpus_that_is_collected_from_stays_as_it_is(folder: Path) -> None:
         run(folder)
 
 
+def test_documents_of_the_same_text_or_nearly_the_same_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    text = prose(40)
+    for name, words in {
+        "a.txt": text,
+        "b.txt": text,
+        "later.txt": f"{text} It was painted once more.",
+        "other.txt": prose(40, "other "),
+    }.items():
+        write(folder / name, words)
+    alike = "are nearly the same: is one of them enough?"
+    assert run(folder)["notes"] == [f"a.txt, b.txt and later.txt {alike}"]
+    write(folder / "else.txt", "Nobody has written of this before, nor will anybody again.")
+    assert run(folder)["notes"] == []
+    write(folder / "again.txt", (folder / "else.txt").read_text())
+    same = "have the same text: is one of them enough?"
+    assert run(folder)["notes"] == [f"else.txt and again.txt {same}"]
+
+
 def test_documents_of_one_title_are_told_apart(tmp_path: Path) -> None:
     for name in "ab":
         write(tmp_path / f"{name}.txt", f"The Tower\n\n{prose(4, name)}")

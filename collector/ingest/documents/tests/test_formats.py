@@ -31,6 +31,7 @@ WANTED = [
     ("heading", "Who lived there"),
     ("paragraph", SECOND),
 ]
+ONE_TABLE = "1 table is left out."
 STORY = [
     ("Title", "The Lighthouse"),
     ("Heading1", "How it was built"),
@@ -90,7 +91,19 @@ def test_a_web_page_is_read_without_what_surrounds_it() -> None:
         "<footer>Imprint</footer>"
     )
     assert told(read) == WANTED
-    assert (read.title, read.language, list(read.notes)) == ("The Lighthouse", "en", [])
+    assert (read.title, read.language, list(read.notes)) == ("The Lighthouse", "en", [ONE_TABLE])
+
+
+def test_a_table_inside_a_table_is_left_out_with_it_and_a_text_says_how_many_it_had() -> None:
+    inner = "<table><tr><td>1871<td>Ada</table>"
+    read = read_web_page(f"<p>{FIRST}</p><table><tr><td>Years<td>{inner}</table><p>{SECOND}</p>")
+    assert told(read) == [WANTED[2], WANTED[4]]
+    assert list(read.notes) == ["2 tables are left out."]
+    table = "year   keeper\n1871   Ada\n"
+    assert list(read_plain_text(f"{FIRST}\n\n{table}\n{SECOND}\n\n{table}").notes) == [
+        "2 tables are left out."
+    ]
+    assert list(read_markdown(f"{FIRST}\n\n|a|b|\n|-|-|\n|1|2|\n").notes) == [ONE_TABLE]
 
 
 def test_a_page_laid_out_by_a_table_is_read() -> None:
@@ -111,6 +124,7 @@ def test_a_word_file_is_read_by_its_styles(tmp_path: Path) -> None:
     read = found(making.docx(tmp_path / "a.docx", [*story, ("List Bullet", "an item")]))
     assert told(read.text) == [*WANTED, ("list_item", "an item")]
     assert read.title == "The Lighthouse"
+    assert list(read.text.notes) == [ONE_TABLE]
 
 
 def test_a_pdf_is_read_without_running_heads_notes_and_tables(tmp_path: Path) -> None:
@@ -124,7 +138,8 @@ def test_a_pdf_is_read_without_running_heads_notes_and_tables(tmp_path: Path) ->
     )
     read = read_pdf(path, "a.pdf")
     assert told(read) == [*WANTED, ("paragraph", GERMAN)]
-    assert (read.title, read.n_pages, list(read.notes)) == ("The Lighthouse", 2, [])
+    told_of = ["Page with tables, which are left out: 1."]
+    assert (read.title, read.n_pages, list(read.notes)) == ("The Lighthouse", 2, told_of)
 
 
 def test_a_paragraph_of_a_pdf_knows_where_its_pages_begin(tmp_path: Path) -> None:

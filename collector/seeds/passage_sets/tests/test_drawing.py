@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.splits import folds
+from collector.retrieval.near_duplicates import Signatures
 from collector.seeds.passage_sets.citations import DocumentNames
 from collector.seeds.passage_sets.connections import TermReader
 from collector.seeds.passage_sets.drawing import Drawn, draw
-from collector.seeds.passage_sets.near_duplicates import Signatures
 from collector.seeds.passage_sets.rules import PassageSetsTable
 from collector.seeds.passage_sets.survey import Passage, survey
 from collector.seeds.passage_sets.tests.planted import plant, prose
