@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from datetime import datetime
+from itertools import islice
 
 from django.db import transaction
 
@@ -15,6 +16,8 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from collector.seeds.candidate import Example
 from collector.seeds.seed_contracts import SPLITS
+
+CHUNK = 2000
 
 
 def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
@@ -29,36 +32,39 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     splits = get_protocol(collection.protocol).part(SPLITS)
     rng = random.Random(f"{collection.random_seed}:splits")
     released, stay = last_withholding(collection), settled(collection)
-    kept = (
-        kept_questions(collection)
-        .exclude(split_assignment__in=stay)
-        .select_related("seed", "verdict__chosen")
-    )
-    judged = facts_of(collection, kept) if table_of(collection) else {}
-    questions = {question.key: question for question in kept}
-    examples: list[Example] = [
-        {
-            "fold": question.seed.fold,
-            "key": question.key,
-            "worker": question.worker_id,
-            "published": bool(released and question.created_at <= released),
-            **(as_example(judged[question.pk]) if judged else {}),
-        }
-        for question in kept
-    ]
-    placed = kept_questions(collection).filter(split_assignment__in=stay)
-    counts = dict(Counter(placed.values_list("split_assignment__split", flat=True)))
-    rows = []
-    for example, split, reason in splits.assign(examples, parameters, rng):
-        counts[split] = counts.get(split, 0) + 1
-        rows.append(
-            SplitAssignment(
-                question=questions[str(example["key"])], split=split, reason=reason, placed_at=now
-            )
+    kept = kept_questions(collection).exclude(split_assignment__in=stay)
+    judged = {}
+    if table_of(collection):
+        answered = kept.select_related("verdict__chosen").iterator(CHUNK)
+        judged = facts_of(collection, answered)
+    # Of each question only what decides its split: a collection can have a hundred thousand.
+    ids: dict[str, int] = {}
+    examples: list[Example] = []
+    columns = ("pk", "key", "seed__fold", "worker_id", "created_at")
+    for pk, key, fold, worker, created_at in kept.values_list(*columns).iterator(CHUNK):
+        ids[key] = pk
+        examples.append(
+            {
+                "fold": fold,
+                "key": key,
+                "worker": worker,
+                "published": bool(released and created_at <= released),
+                **(as_example(judged[pk]) if judged else {}),
+            }
         )
+    placed = kept_questions(collection).filter(split_assignment__in=stay)
+    counts = Counter(placed.values_list("split_assignment__split", flat=True).iterator(CHUNK))
+    rows = (
+        SplitAssignment(
+            question_id=ids[str(example["key"])], split=split, reason=reason, placed_at=now
+        )
+        for example, split, reason in splits.assign(examples, parameters, rng)
+    )
     with transaction.atomic():
         SplitAssignment.objects.filter(question__stage__collection=collection).exclude(
             pk__in=stay.values("pk")
         ).delete()
-        SplitAssignment.objects.bulk_create(rows, batch_size=500)
-    return counts
+        while chunk := list(islice(rows, CHUNK)):
+            SplitAssignment.objects.bulk_create(chunk, batch_size=500)
+            counts.update(row.split for row in chunk)
+    return dict(counts)

@@ -48,7 +48,6 @@ def facts_of(collection: Collection, questions: Iterable[Question]) -> dict[int,
     Raises ActionError that says what is missing: the sample, a decision about a worker, or
     the cross-validation of a question. Answers are compared with what is released now.
     """
-    rows = list(questions)
     _check_decided(collection)
     decided = decisions(collection)
     run = last_run(collection)
@@ -58,8 +57,9 @@ def facts_of(collection: Collection, questions: Iterable[Question]) -> dict[int,
         for pk, answer, loss in found.values_list("question_id", "answer", "loss").iterator():
             judged[pk] = answer, loss or 0.0
     facts: dict[int, Facts] = {}
-    missing = 0
-    for row in rows:
+    total = missing = 0
+    for row in questions:
+        total += 1
         decision = decided.get(row.worker_id or "")
         single_hop = decision.single_hop if decision else None
         if row.pk in judged:
@@ -70,7 +70,7 @@ def facts_of(collection: Collection, questions: Iterable[Question]) -> dict[int,
             facts[row.pk] = Facts(single_hop)
             missing += not single_hop
     if missing:
-        raise ActionError(_unjudged(collection, missing, len(rows)))
+        raise ActionError(_unjudged(collection, missing, total))
     return facts
 
 
