@@ -60,6 +60,10 @@ class SeedsModule(SeedsPart[P], JoinsTexts, CountsSeeds[P], TellsMisfits, Protoc
         """Return whether seeds are drawn from candidate sets: then see CuratedSeedsPart."""
 
     @property
+    def FOR_DOCUMENTS(self) -> bool:
+        """Return whether it is meant for a requester's own documents: it is offered for them."""
+
+    @property
     def NOUN(self) -> str:
         """Return what one seed is called."""
 
@@ -130,6 +134,7 @@ SEEDS = Part[SeedsModule[Parameters]](
     SeedsPart,
     defaults={
         "CURATED": False,
+        "FOR_DOCUMENTS": False,
         "NOUN": "paragraph",
         "LOOSEST": {},
         "text_of": _first,

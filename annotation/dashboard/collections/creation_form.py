@@ -4,12 +4,14 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.utils.text import slugify
 
 from collector.models import Collection, Corpus
-from collector.models.corpus import CorpusState
+from collector.models.corpus import CorpusKind, CorpusState
 from collector.models.name import is_name
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
+from collector.seeds.seed_contracts import SEEDS
 from collector.seeds.selection import misfit_of
 from tasks.crowd.groups import listed
 from tasks.crowd.requester_api import MarketplaceError, asked_once
@@ -39,7 +41,6 @@ class CollectionForm(forms.Form):
         min_value=Decimal(0),
         max_digits=12,
         decimal_places=2,
-        initial=Decimal(0),
         help_text="In the currency of the pay above. No work is handed out that it cannot pay. "
         "You see what the work costs before you publish it, and can raise the budget later.",
     )
@@ -75,6 +76,7 @@ class CollectionForm(forms.Form):
         self.fields["protocol"].choices = protocol_choices()  # type: ignore[attr-defined]
         ready = Corpus.objects.filter(state=CorpusState.READY).order_by("name")
         self.fields["corpus"].queryset = ready  # type: ignore[attr-defined]
+        self.initial.setdefault("protocol", _offered_for(ready, self.initial.get("corpus", "")))
         groups = _groups()
         self.fields["groups"].choices = [(name, name) for name in groups]  # type: ignore[attr-defined]
         if not groups:
@@ -113,6 +115,18 @@ class CollectionForm(forms.Form):
         if "budget" in given:
             given["budget_cents"] = int(given["budget"] * 10**units)
         return protocol
+
+
+def _offered_for(ready: QuerySet[Corpus], slug: str) -> str:
+    """Return the protocol that a corpus is shown with first: one for documents where it has them.
+
+    slug: of the corpus, blank for the one that the form shows.
+    """
+    corpus = ready.filter(slug=slug).first() if slug else ready.first()
+    choices = [name for name, _ in protocol_choices()]
+    if corpus is not None and corpus.kind == CorpusKind.DOCUMENTS:
+        choices.sort(key=lambda name: not get_protocol(name).part(SEEDS).FOR_DOCUMENTS)
+    return choices[0] if choices else ""
 
 
 def _groups() -> list[str]:

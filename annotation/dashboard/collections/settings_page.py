@@ -1,6 +1,7 @@
 """Changing what a collection pays and how much stands open: asked, costed, then stored."""
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,7 +72,7 @@ def change(request: HttpRequest, context: CollectionContext) -> HttpResponse:
                 _store(request, context, sheet, preview)
                 return _saved(request, context)
         except ActionError as error:
-            problem = error.on_page
+            problem = _labelled(error.on_page, sheet)
     return context.render(
         request,
         "collections/settings.html",
@@ -85,6 +86,13 @@ def change(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         is_draft=context.collection.state == CollectionState.DRAFT,
         revisions=_history(context),
     )
+
+
+def _labelled(sentence: str, sheet: ParameterSheet) -> str:
+    """Return a sentence with the page's own name of each parameter that it names by its key."""
+    for key in sheet.wanted:
+        sentence = re.sub(rf"\b{re.escape(key)}(\.\d+)?:", f"{label_of(key)}:", sentence)
+    return sentence
 
 
 def _saved(request: HttpRequest, context: CollectionContext) -> HttpResponse:

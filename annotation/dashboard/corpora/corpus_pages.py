@@ -2,10 +2,11 @@
 
 from itertools import groupby
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count
+from django.db.models import Count, F, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -23,6 +24,14 @@ from common.actions import ActionError
 from common.sent_form import form_key, made_before
 
 DOCUMENTS_PER_PAGE = 50
+# What the list of documents can be sorted by, in words, the largest first where it is a number.
+SORTED: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "": ("id", ()),
+    "title": ("title", ("title",)),
+    "format": ("format", ("document__format",)),
+    "pages": ("pages, most first", (F("document__n_pages").desc(nulls_last=True),)),
+    "paragraphs": ("paragraphs, most first", ("-n_paragraphs",)),
+}
 
 
 @requester_required
@@ -146,14 +155,20 @@ def _now(request: HttpRequest, slug: str) -> dict[str, Any]:
     last = DocumentUpload.objects.filter(slug=slug).first()
     if row is None and last is None:
         raise Http404
+    sought, sort = request.GET.get("q", "").strip(), request.GET.get("sort", "")
+    sort = sort if sort in SORTED else ""
     page = None
     if row is not None:
         articles = (
             row.articles.filter(kind="article")
             .select_related("document")
             .annotate(n_paragraphs=Count("paragraphs"))
-            .order_by("document__external_id", "title")
+            .order_by(*SORTED[sort][1], "document__external_id", "title")
         )
+        if sought:
+            articles = articles.filter(
+                Q(title__icontains=sought) | Q(document__external_id__icontains=sought)
+            )
         page = Paginator(articles, DOCUMENTS_PER_PAGE).get_page(request.GET.get("page"))
     return {
         "slug": slug,
@@ -162,6 +177,10 @@ def _now(request: HttpRequest, slug: str) -> dict[str, Any]:
         "upload": last,
         "under_way": last is not None and last.state in UNDER_WAY,
         "page": page,
+        "query": f"{urlencode({'q': sought, 'sort': sort})}&" if sought or sort else "",
+        "sought": sought,
+        "sort": sort,
+        "sorts": [(value, words) for value, (words, _) in SORTED.items()],
         "size": _size(row) if row else "",
         "takes_documents": row is not None and takes_documents(row),
         "collections": row.collections.order_by("slug") if row else (),

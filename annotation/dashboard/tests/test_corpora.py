@@ -1,8 +1,11 @@
 """Tests of corpora in the browser: documents are uploaded, read by a job, and shown as read."""
 
 import json
+import re
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -86,7 +89,8 @@ def test_documents_become_a_corpus_that_a_collection_can_be_made_of(
     read_all()
     assert not has_due_work()
     page = rita.get("/corpora/the-handbook/").content.decode()
-    assert "<b>1</b> new, <b>0</b> changed, <b>0</b> as before, <b>1</b> left out." in page
+    assert "<b>1</b> new, <b>0</b> changed, <b>0</b> as before." in page
+    assert "What was left out is said below, in <b>1</b> line." in page
     assert "x.xyz is none of what can be read" in page
     assert "1 document, 1 paragraph<" in page
     assert "data-live" not in page
@@ -309,3 +313,48 @@ def test_a_corpus_is_removed_when_its_short_name_is_typed(rita: Client, home: Pa
         assert not model.objects.exists()
     assert not [each for each in home.rglob("*") if each.is_file() and "retrieval" in each.parts]
     assert rita.get(page).status_code == 404
+
+
+def test_documents_are_sought_by_their_words_and_sorted(rita: Client) -> None:
+    given = {"b.txt": 9, "a.txt": 3, "tower.txt": 6}
+    send(rita, documents=[sent(name, prose(n, f"{name[0]} ")) for name, n in given.items()])
+    read_all()
+    page = "/corpora/the-handbook/"
+
+    def shown(address: str) -> list[str]:
+        return re.findall(r'<td class="id"><bdi>(.*?)</bdi>', rita.get(address).content.decode())
+
+    assert shown(page) == ["a.txt", "b.txt", "tower.txt"]
+    assert shown(f"{page}?q=TOW&sort=title") == ["tower.txt"]
+    assert shown(f"{page}?sort=nothing") == ["a.txt", "b.txt", "tower.txt"]
+    none = rita.get(f"{page}?q=nowhere").content.decode()
+    assert "None has these words." in none
+    assert 'value="nowhere"' in none
+
+
+def test_an_archive_in_another_and_an_empty_file_are_told_as_what_they_are(rita: Client) -> None:
+    inner, outer = BytesIO(), BytesIO()
+    with ZipFile(inner, "w") as archive:
+        archive.writestr("a.txt", prose(5))
+    with ZipFile(outer, "w") as archive:
+        archive.writestr("inner.zip", inner.getvalue())
+        archive.writestr("empty.docx", "")
+        archive.writestr("b.txt", prose(5))
+    send(rita, documents=[SimpleUploadedFile("all.zip", outer.getvalue())])
+    read_all()
+    page = rita.get("/corpora/the-handbook/").content.decode()
+    assert "inner.zip is an archive inside another: unpack it and give its files." in page
+    assert "empty.docx is empty." in page
+
+
+def test_a_collection_over_documents_begins_with_what_is_for_them_and_without_a_budget(
+    rita: Client,
+) -> None:
+    send(rita, documents=[sent("a.txt", prose(6))])
+    read_all()
+    page = rita.get("/collections/new/?corpus=the-handbook").content.decode()
+    assert '<option value="rag" selected>' in page
+    assert 'name="budget" value="0' not in page
+    Corpus.objects.create(slug="wiki", name="A wiki", language="en", state="ready")
+    page = rita.get("/collections/new/?corpus=wiki").content.decode()
+    assert '<option value="iirc" selected>' in page

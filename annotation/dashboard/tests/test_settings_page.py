@@ -147,9 +147,9 @@ def test_what_somebody_else_saved_meanwhile_is_told(rita: Client, pilot: Collect
     [
         ("question.reward_cents", "much", "Write an amount, such as 4 or 4.50."),
         ("question.places_at_once", "1.5", "Write a whole number, such as 20."),
-        ("question.places_at_once", "0", "question.places_at_once: Input should be greater"),
-        ("question.title", "", "question.title: String should have at least 1"),
-        ("question.title", "x" * 200, "question.title: String should have at most 128"),
+        ("question.places_at_once", "0", "Question: HITs open at a time: Input should be greater"),
+        ("question.title", "", "Question: title: String should have at least 1"),
+        ("question.title", "x" * 200, "Question: title: String should have at most 128"),
     ],
 )
 def test_a_value_that_cannot_be_is_said_and_kept(

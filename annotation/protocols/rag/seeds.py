@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from annotation.protocols.rag.parameters import Parameters
 
 NOUN = "set of passages"
+FOR_DOCUMENTS = True
 
 
 def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> Offered:

@@ -126,6 +126,8 @@ def _is_passed_over(name: str) -> bool:
 
 def _refusal(file: DocumentFile) -> str:
     """Return why a file is left out unread, blank if it is not."""
+    if PurePosixPath(file.name).suffix.lower() == ".zip":
+        return f"{file.name} is an archive inside another: unpack it and give its files."
     if not file.format:
         return f"{file.name} is none of what can be read: {READ}."
     if len(file.name) > MAX_ID:

@@ -93,6 +93,8 @@ def _sha256(path: Path) -> str:
 
 
 def _documents(file: DocumentFile, path: Path, sha256: str) -> Read:
+    if not path.stat().st_size:
+        raise DocumentError(f"{file.name} is empty.")
     if file.format in ("jsonl", "csv"):
         rows = (
             json_rows(path.read_bytes(), file.name)
