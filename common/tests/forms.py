@@ -37,11 +37,12 @@ def _methods(view: Any) -> list[str]:
 def hidden_in(html: str, address: str) -> dict[str, str]:
     """Return what the page's first form that posts to `address` carries unseen.
 
-    That is the version it was shown at, the key it is sent by once, and what it would bind.
+    That is the version it was shown at, the key it is sent by once, what it would bind, and whether
+    it means any of a kind.
     """
     for action, inside in re.findall(r'<form[^>]* action="([^"]+)"[^>]*>(.*?)</form>', html, re.S):
         if action.partition("?")[0] == address.partition("?")[0]:
             return dict(
-                re.findall(r'name="(seen|once|attempt|maximum|cost)" value="([^"]*)"', inside)
+                re.findall(r'name="(seen|once|attempt|maximum|cost|any)" value="([^"]*)"', inside)
             )
     return {}

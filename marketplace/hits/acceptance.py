@@ -82,6 +82,10 @@ class RefusedError(Exception):
     """The worker cannot do this; the message is a sentence for them."""
 
 
+class NotThisError(RefusedError):
+    """The worker cannot have this HIT; another one of its kind may be free."""
+
+
 class TooLateError(RefusedError):
     """The acceptance is over; what was sent is kept but does not count."""
 
@@ -95,29 +99,38 @@ def accept(worker: Worker, hit_id: str, now: datetime) -> Assignment:
         return _accept(worker, now, hit_id=hit_id)
     except HIT.DoesNotExist:
         gone = _("This HIT is no longer here. Choose another one from the list.")
-        raise RefusedError(gone) from None
+        raise NotThisError(gone) from None
 
 
-def accept_next(worker: Worker, hit_type: HITType, now: datetime) -> Assignment:
-    """Return an acceptance of some HIT of this type; raises RefusedError when none can be had."""
-    refusal = RefusedError(_("No more of these HITs are available to you just now."))
+def accept_next(worker: Worker, hit_type: HITType, now: datetime, seen: str = "") -> Assignment:
+    """Return an acceptance of some HIT of this type; raises RefusedError when none can be had.
+
+    seen: the HIT that the worker looked at; it comes first, and is theirs once if asked for twice.
+    """
+    if seen:
+        try:
+            return accept(worker, seen, now)
+        except NotThisError:
+            pass
     tried: list[int] = []
-    while True:
-        rows = available_hits(worker, now).filter(hit_type=hit_type).exclude(pk__in=tried)
-        # What the worker gave back before comes last, so that "next" does not hand it over again.
-        before = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker)
-        rows = rows.annotate(was_mine=Exists(before)).order_by("was_mine", "pk")
-        key = rows.values_list("pk", flat=True).first()
-        if key is None:
-            raise refusal
+    rows = available_of(hit_type.pk, worker, now).values_list("pk", flat=True)
+    while (key := rows.exclude(pk__in=tried).first()) is not None:
         try:
             return _accept(worker, now, id=key)
-        except RefusedError as error:
+        except NotThisError:
             # Another worker was quicker here; the next HIT may still be free.
-            refusal = error
             tried.append(key)
-            if len(tried) >= 50:
-                raise
+    raise RefusedError(_("No more of these HITs are available to you just now."))
+
+
+def available_of(kind: int, worker: Worker, now: datetime) -> QuerySet[HIT]:
+    """Return the available HITs of a type in the order in which the worker is offered them.
+
+    What they gave back before comes last, so that "next" does not hand it over again.
+    """
+    before = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker)
+    rows = available_hits(worker, now).filter(hit_type=kind)
+    return rows.annotate(was_mine=Exists(before)).order_by("was_mine", "pk")
 
 
 def available_hits(worker: Worker, now: datetime) -> QuerySet[HIT]:
@@ -156,7 +169,7 @@ def _accepted(worker: Worker, hit: HIT, now: datetime) -> Assignment:
         held = hit.assignments.get(pk=row[0])
         if held.state == AssignmentState.ACCEPTED:
             return held
-        raise RefusedError(_("You have already done this HIT. Choose another one."))
+        raise NotThisError(_("You have already done this HIT. Choose another one."))
     _check_may_accept(worker, hit, now)
     assignment = Assignment(
         hit=hit,
@@ -183,7 +196,7 @@ def may_accept(worker: Worker, hit: HIT, now: datetime) -> bool:
 
 def _check_may_accept(worker: Worker, hit: HIT, now: datetime) -> None:
     if not hit.is_assignable(now):
-        raise RefusedError(_("Somebody else has just taken this HIT. Choose another one."))
+        raise NotThisError(_("Somebody else has just taken this HIT. Choose another one."))
     is_bounded = hit.hit_type.is_once or hit.hit_type.is_one_at_a_time
     if is_bounded and IN_THE_WAY.first(worker=worker.pk, kind=hit.hit_type_id, now=now):
         raise RefusedError(_("You have a HIT of this kind, and nobody can have two of it."))

@@ -1,5 +1,6 @@
 """Accepting, returning, submitting: whose place it is at every moment."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.db import connections
 from marketplace import clock
 from marketplace.configuration import choose
 from marketplace.hits.acceptance import WORKER_LOCK
-from marketplace.models import Assignment, AssignmentState
+from marketplace.models import Assignment, AssignmentState, HITType
 from marketplace.tests.conftest import DATABASES
 from marketplace.tests.visitor import Frame, Visitor
 
@@ -66,6 +67,37 @@ def test_accepting_twice_is_the_same_as_once(rita: Any, ada: Visitor, make_hit: 
     path = f"/hits/{hit['HITId']}/"
     assert Frame(ada.send(f"{path}accept/")).url == first.url
     assert Frame(ada.get(path)).url == first.url
+    assert Assignment.objects.count() == 1
+
+
+def test_accepting_from_the_preview_of_a_kind_gives_each_a_place_as_long_as_there_are_places(
+    rita: Any, make_hit: Any
+) -> None:
+    for n in range(3):
+        make_hit(rita, RequesterAnnotation=str(n))
+    kind = HITType.objects.get()
+    people = [Visitor(f"Person {n}") for n in range(4)]
+    looks = [visitor.get(f"/kinds/{kind.hit_type_id}/").content.decode() for visitor in people]
+    # All look at one HIT, as an example of its kind.
+    [path] = {path for look in looks for path in re.findall(r'action="(/hits/\w+/accept/)"', look)}
+    pages = [visitor.send_from(look, path) for visitor, look in zip(people, looks, strict=True)]
+    assert len({Frame(page).query["hitId"] for page in pages[:3]}) == 3
+    assert b"No more of these HITs are available to you just now" in pages[3].content
+    # The same press again, of one who saw it taken, is no second HIT of theirs.
+    again = people[0].send_from(looks[0], path)
+    assert Frame(again).url == Frame(pages[0]).url
+    assert Assignment.objects.count() == 3
+
+
+def test_accepting_a_hit_by_its_own_address_means_that_hit(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any
+) -> None:
+    hit = make_hit(rita, RequesterAnnotation="1")
+    make_hit(rita, RequesterAnnotation="2")
+    look = grace.get(f"/hits/{hit['HITId']}/").content.decode()
+    ada.accept(hit)
+    page = grace.send_from(look, f"/hits/{hit['HITId']}/accept/")
+    assert b"Somebody else has just taken this HIT" in page.content
     assert Assignment.objects.count() == 1
 
 

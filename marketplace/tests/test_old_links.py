@@ -8,15 +8,17 @@ from marketplace.models import Assignment
 from marketplace.tests.visitor import Visitor
 
 # What psiTurk, ParlAI, Mephisto, amti and the SDK's samples print; Dallinger names the HIT type.
-ADDRESSES = [
+OF_ONE_HIT = [
+    "/mturk/preview?hitId={HITId}",
+    "/projects/{HITGroupId}/tasks/{HITId}?assignment_id=3X",
+]
+OF_A_KIND = [
     "/mturk/preview?groupId={HITGroupId}",
     "/mturk/preview?groupId={HITTypeId}",
-    "/mturk/preview?hitId={HITId}",
     "/mturk/previewandaccept?groupId={HITGroupId}&autoAcceptEnabled=true",
     "/projects/{HITGroupId}/tasks",
     "/projects/{HITTypeId}/tasks/?ref=w_pl_prvw",
     "/projects/{HITTypeId}/tasks/accept_random?ref=w_pl_prvw",
-    "/projects/{HITGroupId}/tasks/{HITId}?assignment_id=3X",
     "/mturk/searchbar?selectedSearchType=hitgroups&searchWords=mill+RITA&minReward=0.00",
     "/mturk/findhits?searchWords=mill",
 ]
@@ -30,22 +32,25 @@ def hit(rita: Any, make_hit: Any) -> dict[str, Any]:
     return made
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("address", OF_ONE_HIT + OF_A_KIND)
 def test_each_leads_to_the_preview_and_accepts_nothing(
     ada: Visitor, hit: dict[str, Any], address: str
 ) -> None:
     page = ada.get(address.format(**hit))
-    assert page.request["PATH_INFO"] == f"/hits/{hit['HITId']}/"
+    assert page.status_code == 200
+    assert f'action="/hits/{hit["HITId"]}/accept/"' in page.content.decode()
+    is_one = page.request["PATH_INFO"] == f"/hits/{hit['HITId']}/"
+    assert is_one == (address in OF_ONE_HIT)
     assert not Assignment.objects.exists()
 
 
-def test_whoever_is_not_signed_in_comes_back_to_it(hit: dict[str, Any]) -> None:
-    for address in (ADDRESSES[0], ADDRESSES[-1]):
-        visitor = Visitor()
-        door = visitor.get(address.format(**hit))
-        wanted = door.context["next"]
-        page = visitor.post("/", "/sign-in/", name="Ada", next=wanted)
-        assert page.request["PATH_INFO"] == f"/hits/{hit['HITId']}/"
+@pytest.mark.parametrize("address", [OF_ONE_HIT[0], OF_A_KIND[0], OF_A_KIND[-1]])
+def test_whoever_is_not_signed_in_comes_back_to_it(hit: dict[str, Any], address: str) -> None:
+    visitor = Visitor()
+    door = visitor.get(address.format(**hit))
+    wanted = door.context["next"]
+    page = visitor.post("/", "/sign-in/", name="Ada", next=wanted)
+    assert f'action="/hits/{hit["HITId"]}/accept/"' in page.content.decode()
 
 
 @pytest.mark.parametrize(

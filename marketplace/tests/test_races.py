@@ -100,6 +100,18 @@ def test_everybody_gets_a_place_of_their_own(rita: Any, make_hit: Any) -> None:
     assert set(HIT.objects.values_list("n_open", flat=True)) == {0}
 
 
+def test_all_who_accept_from_one_preview_get_a_place_while_there_are_places(
+    rita: Any, make_hit: Any
+) -> None:
+    hits = [make_hit(rita, RequesterAnnotation=str(n)) for n in range(N_THREADS - 2)]
+    kind, workers = HITType.objects.get(), some_workers()
+    seen = hits[0]["HITId"]
+    results = at_once(lambda n: accept_next(workers[n], kind, clock.now(), seen=seen))
+    won = [one.hit_id for one in results if isinstance(one, Assignment)]
+    assert len(won) == len(set(won)) == N_THREADS - 2
+    assert sum(isinstance(one, RefusedError) for one in results) == 2
+
+
 def test_one_worker_pressing_many_times_gets_one_place(rita: Any, make_hit: Any) -> None:
     hit, worker = make_hit(rita, MaxAssignments=5), some_workers()[0]
     results = at_once(lambda n: accept(worker, hit["HITId"], clock.now()))

@@ -25,7 +25,7 @@ TABLE = {
     "html-question": ("GET", 404, 404, 404),
     "preview": ("GET", 302, 200, 302),
     "accept": ("POST", 302, 302, 302),
-    "preview-any": ("GET", 302, 302, 404),
+    "preview-any": ("GET", 302, 200, 404),
     "accept-any": ("POST", 302, 302, 302),
     "queue": ("GET", 302, 200, 200),
     "work": ("GET", 302, 404, 200),

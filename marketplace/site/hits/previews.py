@@ -1,5 +1,6 @@
 """Looking at a HIT before taking it, and taking it."""
 
+from datetime import datetime
 from urllib.parse import urlsplit
 
 from django.db.models import Q
@@ -10,7 +11,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
 from marketplace.configuration import is_own_origin, payment_terms
-from marketplace.hits.acceptance import RefusedError, accept, accept_next, available_hits
+from marketplace.hits.acceptance import (
+    RefusedError,
+    accept,
+    accept_next,
+    available_hits,
+    available_of,
+)
 from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.entry import preview_url, with_preferences
 from marketplace.models import HIT, Assignment, AssignmentState, HITType
@@ -49,6 +56,14 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
         return redirect("work", key=mine.pk)
     if not available_hits(request.worker, now).filter(pk=hit.pk).exists():
         raise PageError(DONE)
+    return _shown(request, hit, now, is_any=False)
+
+
+def _shown(request: SignedInRequest, hit: HIT, now: datetime, *, is_any: bool) -> HttpResponse:
+    """Show the HIT in its frame, or why it is closed to this worker.
+
+    is_any: what is accepted here is one of its kind, this HIT or another one.
+    """
     record = record_of(request.worker)
     access = access_to(hit.hit_type, record)
     if not access.can_discover:
@@ -63,6 +78,7 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
         request,
         "preview.html",
         hit=hit,
+        is_any=is_any,
         facts=facts,
         reasons=reasons,
         can_accept=access.can_accept,
@@ -78,22 +94,29 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
 @worker_page
 @require_safe
 def preview_any(request: SignedInRequest, hit_type_id: str) -> HttpResponse:
-    """Go to the preview of some available HIT of this type, named by its own id or its group's."""
+    """Show some available HIT of this type, named by its own id or its group's."""
     now = clock.now()
     named = Q(hit_type_id=hit_type_id) | Q(hit_group_id=hit_type_id)
     kind = first_or_error(HITType.objects.filter(named).values_list("pk", flat=True), GONE)
     settle_due(now, hit_type=kind)
-    rows = available_hits(request.worker, now).filter(hit_type=kind)
-    hit_id = first_or_error(rows.order_by("pk").values_list("hit_id", flat=True), GONE)
-    return redirect("preview", hit_id=hit_id)
+    rows = available_of(kind, request.worker, now).select_related("hit_type__requester")
+    return _shown(request, first_or_error(rows, GONE), now, is_any=True)
 
 
 @worker_page
 @require_POST
 def accept_this(request: SignedInRequest, hit_id: str) -> HttpResponse:
-    """Accept the HIT that was previewed and go to work."""
+    """Accept the HIT that was previewed, or another one of its kind, and go to work.
+
+    Another one only where the kind was previewed, and this HIT was an example of it.
+    """
+    now = clock.now()
     try:
-        assignment = accept(request.worker, hit_id, clock.now())
+        if "any" in request.POST:
+            kind = first_or_error(HITType.objects.filter(hits__hit_id=hit_id), GONE)
+            assignment = accept_next(request.worker, kind, now, seen=hit_id)
+        else:
+            assignment = accept(request.worker, hit_id, now)
     except RefusedError as refusal:
         return _back_to_list(request, str(refusal))
     return redirect("work", key=assignment.pk)
