@@ -77,8 +77,11 @@ def entering(
         *,
         sign_in: bool = True,
         locale: str = "en-GB",
+        by_touch: bool = False,
     ) -> Person:
-        context = chromium.new_context(viewport={"width": width, "height": height}, locale=locale)
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, locale=locale, has_touch=by_touch
+        )
         person = Person(name, instance, context)
         people.append(person)
         if sign_in:

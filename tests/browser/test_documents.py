@@ -16,6 +16,8 @@ pytestmark = EVERY_TEST
 DOCUMENTS = "tests.browser.document_rows"
 ASK = "Ask over documents"
 ASKED = "What do both of these places have in common?"
+# Wide enough for list and passage side by side is the last of them alone.
+WIDTHS = ((390, "m"), (768, "m"), (1200, "m"), (1366, "xl"), (1366, "m"))
 SHORT, FULL = "A name", "Both of them have one name."
 
 
@@ -146,6 +148,46 @@ def test_a_draft_that_comes_late_leaves_what_is_typed_to_be_searched(
     expect(frame.locator("#corpus-query")).to_be_focused()
     instance.call(f"{ROWS}:put_away", "late")
     assert grace.mistakes == []
+
+
+def test_a_passage_that_was_found_is_read_on_pages_of_every_width(
+    instance: Instance, enter: Enter
+) -> None:
+    instance.call(f"{DOCUMENTS}:open_documents", "widths", "Ask at all widths")
+    ada = enter("Ada of all widths")
+    ada.begin("Ask at all widths naturally")
+    ada.frame.fill("#field-text", ASKED)
+    ada.click("[data-action=submit]")
+    ada.expect_receipt()
+    for by_touch in (False, True):
+        grace = enter(f"Grace by {'touch' if by_touch else 'mouse'}", by_touch=by_touch)
+        frame = grace.begin("Ask at all widths found")
+        frame.fill("#corpus-query", "the")
+        frame.press("#corpus-query", "Enter")
+        for width, letters in WIDTHS:
+            grace.page.set_viewport_size({"width": width, "height": 768})
+            frame.evaluate("size => document.documentElement.dataset.textSize = size", letters)
+            expect_passages_to_be_read(frame, "tap" if by_touch else "click")
+        assert faults(grace.page, frame) == []
+        grace.page.goto(grace.at("work/"))
+        assert grace.mistakes == []
+    instance.call(f"{ROWS}:put_away", "widths")
+
+
+def expect_passages_to_be_read(frame: Frame, press: str) -> None:
+    """Open the first and the last passage found; the window shows where each begins."""
+    for result in (frame.locator(".result").first, frame.locator(".result").last):
+        getattr(result, press)()
+        opened = frame.locator("[data-opened]")
+        expect(opened).to_be_visible()
+        expect(opened).to_have_attribute("data-document", str(result.get_attribute("data-name")))
+        expect(opened.locator("[data-document-title]")).to_be_in_viewport()
+        expect(opened.locator("[data-document-text]")).to_be_in_viewport()
+        back = frame.locator("[data-action=results]")
+        if back.is_visible():
+            expect(frame.locator("[data-results]")).to_be_hidden()
+            getattr(back, press)()
+            expect(result).to_be_focused()
 
 
 def expect_long_words_to_break(frame: Frame) -> None:

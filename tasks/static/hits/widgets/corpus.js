@@ -49,7 +49,7 @@ export class Corpus {
     this.list.addEventListener("click", (event) => {
       const result = event.target.closest(".result");
       // A press of Enter counts no click: the hands are on the keys, and go on in the text.
-      if (result) this.open(this.state.results[Number(result.dataset.index)], { focus: event.detail === 0 });
+      if (result) this.open(this.state.results[Number(result.dataset.index)], { focus: event.detail === 0, fromList: true });
     });
     this.list.addEventListener("keydown", (event) => {
       if (event.key === "ArrowUp" && event.target === this.list.querySelector(".result")) {
@@ -72,8 +72,8 @@ export class Corpus {
     this.state = this.kept.get(item);
     // A draft that comes late leaves alone what is being typed.
     if (isAnother) this.input.value = this.state.query;
-    this.#draw();
     this.#read(this.state.passage);
+    this.#draw();
     if (this.state.results === null && query) this.search(query, { again: true });
   }
 
@@ -96,8 +96,8 @@ export class Corpus {
     return undefined;
   }
 
-  /** Open a passage, {document, paragraph}. */
-  async open(place, { focus = false } = {}) {
+  /** Open a passage, {document, paragraph}; fromList: by a press on what was found. */
+  async open(place, { focus = false, fromList = false } = {}) {
     const { item, state } = this;
     const name = nameOf(place);
     if (!this.fetched.has(name)) {
@@ -110,7 +110,9 @@ export class Corpus {
     this.#read(state.passage);
     this.#draw();
     this.on.opened(item, state.passage);
-    if (focus) this.read();
+    // On narrow pages the passage takes the place of the list, wherever that was scrolled to.
+    if (focus || (fromList && !this.list.checkVisibility())) this.read();
+    this.document.querySelector(".opened-head").scrollIntoView({ block: "nearest" });
     return undefined;
   }
 
@@ -161,7 +163,8 @@ export class Corpus {
     this.heading.textContent = heading(results, query);
     this.list.replaceChildren(...(results ?? []).map((result, index) => this.#result(result, index)));
     this.settle();
-    if (inside) this.focusResults();
+    // A list that has given way to the passage takes no focus, and must not come back for it.
+    if (inside) this.#current()?.focus();
     if (this.pieces) this.marks(this.pieces);
   }
 
@@ -190,9 +193,13 @@ export class Corpus {
 
   focusResults() {
     this.finding.classList.remove("has-open");
-    const current = this.list.querySelector("[aria-current]") ?? this.list.querySelector(".result");
+    const current = this.#current();
     if (current) current.focus();
     else this.focus();
+  }
+
+  #current() {
+    return this.list.querySelector("[aria-current]") ?? this.list.querySelector(".result");
   }
 
   /** To the open passage, or to where one is found. */
