@@ -110,7 +110,7 @@ def test_members_of_any_chosen_group_see_the_hits_and_nobody_else(
     mallory.send(f"/hits/{hit.hit_id}/accept/")
     assert not mallory.worker.assignments.exists()
     held = grace.accept({"HITId": hit.hit_id})
-    remove_member(class_a, grace.worker)
+    remove_member(class_a, grace.worker, clock.now())
     add_members(panel, [mallory.worker], clock.now())
     assert test in titles(mallory)
     # What she holds she may finish; then she is shown nothing.

@@ -9,6 +9,7 @@ from marketplace.hits.decisions import approve
 from marketplace.hits.lifecycle import locked
 from marketplace.hits.review_policies import refresh
 from marketplace.models import Assignment, AssignmentState, Contest, Requester
+from marketplace.notifications.decision_messages import reason_of, tell_of_work
 
 ANSWER_WITHIN = timedelta(days=7)
 RAISED_WITHIN = timedelta(days=30)
@@ -92,4 +93,5 @@ def keep_rejection(contest: Contest, answer: str, now: datetime) -> None:
         ).update(answer=answer, answered_at=now)
         if not changed:
             raise ContestError(SETTLED)
+        tell_of_work(hit, contest.assignment, "rejection_stays", reason_of(answer), now)
         refresh(hit, now)

@@ -9,6 +9,7 @@ from marketplace.hits.lifecycle import settle_due
 from marketplace.models import LedgerEntry, LedgerKind, PaymentReport, Payout, Worker
 from marketplace.money import funds
 from marketplace.money.amounts import price_of
+from marketplace.notifications.decision_messages import tell_of_payment
 from marketplace.router import DATABASE
 
 LONGEST_REPORT = 2000
@@ -58,6 +59,7 @@ def record_payout(
             amount_cents=cents,
             at=now,
         )
+        tell_of_payment(payout)
         return payout
 
 

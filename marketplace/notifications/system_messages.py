@@ -19,6 +19,27 @@ SENTENCES = {
     ),
     "taken_out_of_group": gettext_noop("Taken out of the group by the host."),
     "qualification_given": gettext_noop("You now have the qualification “%(name)s”"),
+    "qualification_withdrawn": gettext_noop("Your qualification “%(name)s” was withdrawn"),
+    "test_not_passed": gettext_noop("Not passed: %(name)s"),
+    "request_declined": gettext_noop("You asked for “%(name)s”: it was declined"),
+    "no_reason": gettext_noop("No reason was given."),
+    "added_to_group": gettext_noop("You are in the group “%(name)s” now"),
+    "out_of_group": gettext_noop("You are not in the group “%(name)s” any more"),
+    "work_rejected": gettext_noop("Rejected: %(title)s"),
+    "rejection_stays": gettext_noop("The rejection stays: %(title)s"),
+    "approved_after_all": gettext_noop("Approved after all: %(title)s"),
+    "approved_after_all_means": gettext_noop(
+        "This work was rejected before. It is approved now, and its reward is yours."
+    ),
+    "blocked": gettext_noop("%(name)s has closed its HITs to you"),
+    "blocked_means": gettext_noop(
+        "You can hand in what you hold, and work you have done is decided and paid as before. If "
+        "you think that this is a mistake, reply."
+    ),
+    "unblocked": gettext_noop("%(name)s has opened its HITs to you again"),
+    "unblocked_means": gettext_noop("You find them in your list of HITs."),
+    "paid": gettext_noop("%(amount)s was paid to you"),
+    "paid_how": gettext_noop("On %(date)s by %(method)s, reference %(reference)s."),
     "members_of_group": gettext_noop("Members of %(name)s."),
 }
 # The name of the account that groups belong to; no requester has it.

@@ -8,6 +8,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from marketplace.models import QualificationRequest, Requester, RequestState
+from marketplace.notifications.decision_messages import (
+    description_of,
+    reason_of,
+    tell_of_qualification,
+)
 from marketplace.operations.ownership import own_type
 from marketplace.people.qualifications.grants import grant, locked_request
 from marketplace.router import DATABASE
@@ -55,16 +60,20 @@ def accept_qualification_request(call: Call, parameters: dict[str, Any]) -> dict
         grant(row.qualification_type, row.worker, parameters.get("IntegerValue", 1), call.now)
         row.state, row.decided_at = RequestState.GRANTED, call.now
         row.save()
+        given, what = row.qualification_type, description_of(row.qualification_type)
+        tell_of_qualification(given, row.worker, "qualification_given", what, call.now)
     return {}
 
 
 @operation("RejectQualificationRequest")
 def reject_qualification_request(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Decline a request; the worker can read the reason."""
+    """Decline a request and tell the worker why."""
     with _pending(call, parameters["QualificationRequestId"]) as row:
         row.state, row.decided_at = RequestState.REJECTED, call.now
         row.reason = parameters.get("Reason", "")
         row.save()
+        why = reason_of(row.reason)
+        tell_of_qualification(row.qualification_type, row.worker, "request_declined", why, call.now)
     return {}
 
 

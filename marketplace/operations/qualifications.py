@@ -4,18 +4,21 @@ from typing import Any
 
 from django.db import transaction
 
-from marketplace.models import Message, QualificationGrant
-from marketplace.notifications.system_messages import own_message, system_message
+from marketplace.models import QualificationGrant
+from marketplace.notifications.decision_messages import (
+    description_of,
+    reason_of,
+    tell_of_qualification,
+)
+from marketplace.notifications.system_messages import own_message
 from marketplace.operations.descriptions import describe_qualification
 from marketplace.operations.ownership import known_worker, listable_type, own_type
+from marketplace.people.qualifications.earned_qualifications import is_earned_by_work
 from marketplace.people.qualifications.grants import grant
 from marketplace.router import DATABASE
 from marketplace.wire.errors import RequestError
 from marketplace.wire.pagination import listing, page_of
 from marketplace.wire.registry import Call, operation
-
-# What its message keeps of a name, so that the whole subject fits.
-LONGEST_NAME = 160
 
 
 @operation("AssociateQualificationWithWorker")
@@ -26,24 +29,26 @@ def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str,
     with transaction.atomic(using=DATABASE):
         grant(row, worker, parameters.get("IntegerValue", 1), call.now)
         if parameters.get("SendNotification", True):
-            Message.objects.create(
-                worker=worker,
-                requester=call.requester,
-                qualification_type=row,
-                text=row.description,
-                text_message=row.description_message,
-                sent_at=call.now,
-                **system_message("subject", "qualification_given", name=row.name[:LONGEST_NAME]),
-            )
+            what = description_of(row)
+            tell_of_qualification(row, worker, "qualification_given", what, call.now)
     return {}
 
 
 @operation("DisassociateQualificationFromWorker")
 def disassociate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Take a qualification away; the worker can read the reason."""
-    found = _granted(call, parameters)
-    reason = own_message("reason", parameters.get("Reason", ""))
-    QualificationGrant.objects.filter(pk=found.pk).update(is_revoked=True, **reason)
+    """Take a qualification away and tell the worker why.
+
+    Of one that is earned by work, a value of 0 is what whoever did not pass has.
+    """
+    found, words = _granted(call, parameters), parameters.get("Reason", "")
+    row = found.qualification_type
+    is_failed = is_earned_by_work(row) and found.integer_value == 0
+    key = "test_not_passed" if is_failed else "qualification_withdrawn"
+    with transaction.atomic(using=DATABASE):
+        QualificationGrant.objects.filter(pk=found.pk).update(
+            is_revoked=True, **own_message("reason", words)
+        )
+        tell_of_qualification(row, found.worker, key, reason_of(words), call.now)
     return {}
 
 

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Q
 
 from marketplace.models import Assignment, AssignmentState, Message, WorkerBlock
+from marketplace.notifications.decision_messages import tell_of_block
 from marketplace.operations.ownership import known_worker, workers_named
+from marketplace.router import DATABASE
 from marketplace.wire.errors import InvalidParameter
 from marketplace.wire.pagination import listing, page_of
 from marketplace.wire.registry import Call, operation
@@ -60,13 +63,16 @@ def _reviewed(call: Call, keys: set[int]) -> set[int]:
 
 @operation("CreateWorkerBlock")
 def create_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Keep a worker from the caller's HITs; the reason stays with the caller."""
+    """Keep a worker from the caller's HITs and tell them; the reason stays with the caller."""
     worker = known_worker(parameters["WorkerId"])
-    WorkerBlock.objects.update_or_create(
-        requester=call.requester,
-        worker=worker,
-        defaults={"reason": parameters["Reason"], "created_at": call.now},
-    )
+    with transaction.atomic(using=DATABASE):
+        _block, is_new = WorkerBlock.objects.update_or_create(
+            requester=call.requester,
+            worker=worker,
+            defaults={"reason": parameters["Reason"], "created_at": call.now},
+        )
+        if is_new:
+            tell_of_block(call.requester, worker, "blocked", call.now)
     return {}
 
 
@@ -74,7 +80,9 @@ def create_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any
 def delete_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Let a worker take the caller's HITs again; nothing happens if they could."""
     worker = known_worker(parameters["WorkerId"])
-    WorkerBlock.objects.filter(requester=call.requester, worker=worker).delete()
+    with transaction.atomic(using=DATABASE):
+        if WorkerBlock.objects.filter(requester=call.requester, worker=worker).delete()[0]:
+            tell_of_block(call.requester, worker, "unblocked", call.now)
     return {}
 
 

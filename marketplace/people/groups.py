@@ -12,6 +12,7 @@ from marketplace.models import (
     Worker,
     WorkerGroup,
 )
+from marketplace.notifications.decision_messages import description_of, tell_of_qualification
 from marketplace.notifications.system_messages import HOST_ACCOUNT, own_message, system_message
 from marketplace.people.qualifications.grants import grant
 from marketplace.router import DATABASE
@@ -75,16 +76,29 @@ def make_group(name: str, description: str, now: datetime) -> WorkerGroup:
 def add_members(
     row: QualificationType, workers: Iterable[Worker], now: datetime, value: int = 1
 ) -> int:
-    """Give workers the qualification with this value; returns how many that changed."""
+    """Give workers the qualification with this value and tell them; returns how many that changed.
+
+    Expects a transaction.
+    """
     n_changed = 0
     for worker in workers:
         if not row.grants.filter(worker=worker, is_revoked=False, integer_value=value).exists():
             grant(row, worker, value, now)
+            # An invitation may promise a requester's own qualification.
+            key = "added_to_group" if hasattr(row, "group") else "qualification_given"
+            tell_of_qualification(row, worker, key, description_of(row), now)
             n_changed += 1
     return n_changed
 
 
-def remove_member(row: QualificationType, worker: Worker) -> bool:
-    """Take a worker out of a group; returns whether they were in it."""
-    held = row.grants.filter(worker=worker, is_revoked=False)
-    return bool(held.update(is_revoked=True, **system_message("reason", "taken_out_of_group")))
+def remove_member(row: QualificationType, worker: Worker, now: datetime) -> bool:
+    """Take a worker out of a group and tell them; returns whether they were in it.
+
+    Expects a transaction.
+    """
+    rows = row.grants.filter(worker=worker, is_revoked=False)
+    if not rows.update(is_revoked=True, **system_message("reason", "taken_out_of_group")):
+        return False
+    why = system_message("text", "taken_out_of_group")
+    tell_of_qualification(row, worker, "out_of_group", why, now)
+    return True

@@ -47,7 +47,7 @@ def test_programs_find_groups_and_their_members_by_id(
     listed = {"QualificationTypeId": found["QualificationTypeId"]}
     members = rita.list_workers_with_qualification_type(**listed)["Qualifications"]
     assert {one["WorkerId"] for one in members} == {ada.worker.worker_id, grace.worker.worker_id}
-    remove_member(panel, grace.worker)
+    remove_member(panel, grace.worker, clock.now())
     members = rita.list_workers_with_qualification_type(**listed)["Qualifications"]
     assert [one["WorkerId"] for one in members] == [ada.worker.worker_id]
     with refused("QualificationTypeDoesNotExist"):
@@ -68,7 +68,7 @@ def test_of_several_groups_members_of_any_see_and_take_a_hit(
     held = ada.accept(hit)
     assert [one.worker.display_name for one in Assignment.objects.all()] == ["Ada"]
     add_members(panel, [mallory.worker], clock.now())
-    remove_member(panel, ada.worker)
+    remove_member(panel, ada.worker, clock.now())
     assert sees(mallory)
     found = audience(HIT.objects.select_related("hit_type").get())
     assert (found.n_workers, found.n_can_see) == (3, 2)

@@ -46,7 +46,9 @@ def test_a_message_leads_to_what_it_is_about(rita: Any, ada: Visitor, make_hit: 
     rita.associate_qualification_with_worker(
         QualificationTypeId=row["QualificationTypeId"], WorkerId=ada.worker.worker_id
     )
-    assert ' · <a href="/hits/">HITs for you</a>' in ada.get("/messages/").content.decode()
+    assert (
+        ' · <a href="/qualifications/">Qualifications</a>' in ada.get("/messages/").content.decode()
+    )
 
 
 def test_a_worker_reads_what_was_sent(rita: Any, ada: Visitor, make_hit: Any) -> None:

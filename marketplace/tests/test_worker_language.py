@@ -79,7 +79,7 @@ def test_a_test_s_problems_and_the_reasons_are_german(
     add_members(group, [german.worker], clock.now())
     listed = german.get("/qualifications/").content.decode()
     assert "Mitglieder von Panel." in listed
-    remove_member(group, german.worker)
+    remove_member(group, german.worker, clock.now())
     listed = german.get("/qualifications/").content.decode()
     for sentence in ("war abgelaufen.", "Vom Betreiber aus der Gruppe", "Der Betreiber dieses"):
         assert sentence in listed

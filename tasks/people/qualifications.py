@@ -202,7 +202,7 @@ def external_id(stage: Stage) -> str:
         table = parameters_of(stage.collection).stages()[stage.name]
         found = _make(
             stage,
-            words=f"Passed: {title_of(table)}",
+            words=title_of(table),
             description=f"{stage.collection.requester_name} grants it after reading what you hand "
             "in to that HIT, or to people they trust. There is no need to ask for it.",
         )
@@ -240,17 +240,19 @@ def _untold(stages: Iterable[int]) -> QuerySet[Grant]:
 
 
 def _tell(grant: Grant, known: str, further: Iterable[Stage]) -> int:
-    """Give the qualification `known`, 0 of it to whoever did not pass; one withdrawn is taken.
+    """Give the qualification `known`, or take it, which the worker reads with the decision's note.
+
+    Whoever did not pass is given 0 of it first: that is what was not passed, not withdrawn.
 
     The stages `further` are open to whoever has passed this or another that will do.
     """
     person = grant.worker.identity.person
     if grant.state == GrantState.GRANTED:
         marketplace.grant(known, person)
-    elif grant.told_state == GrantState.GRANTED:
-        marketplace.revoke(known, person, grant.note)
     else:
-        marketplace.grant(known, person, value=0, silently=True)
+        if grant.told_state != GrantState.GRANTED:
+            marketplace.grant(known, person, value=0, silently=True)
+        marketplace.revoke(known, person, grant.note)
     for stage in further:
         table = parameters_of(stage.collection).stages()[stage.name]
         is_open = has_role(grant.worker, stage.collection, table)

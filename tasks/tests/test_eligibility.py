@@ -313,7 +313,7 @@ def test_a_qualification_is_named_for_workers_by_what_its_collection_is_called(
     for _ in range(2):
         assert qualifications.external_id(first) != qualifications.external_id(twin)
     title = title_of(parameters_of(collection).stages()["question_qualification"])
-    plain = f"Passed: {title} ({collection.title})"
+    plain = f"{title} ({collection.title})"
     assert names == [plain, plain, f"{plain} (again)"]
 
 

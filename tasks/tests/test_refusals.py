@@ -84,15 +84,19 @@ def test_silence_ends_the_step(stage, granted, monkeypatch):
     assert told == []
 
 
-def test_whoever_did_not_pass_is_told_so_by_a_score_of_none(stage, monkeypatch):
+def test_whoever_did_not_pass_is_told_so_with_the_note(stage, monkeypatch):
     make_worker(qualified=(stage,))
     told = []
     monkeypatch.setattr(marketplace, "create_qualification", lambda **_: "Q1")
     monkeypatch.setattr(marketplace, "grant", lambda *given, **how: told.append((given, how)))
-    Grant.objects.update(state=GrantState.DECLINED)
+    monkeypatch.setattr(marketplace, "revoke", lambda *given: told.append(given))
+    Grant.objects.update(state=GrantState.DECLINED, note="No links at all.")
     assert qualifications.tell_marketplace(stage) == 1
     assert Grant.objects.get().told_state == GrantState.DECLINED
-    assert told == [(("Q1", "AADA"), {"value": 0, "silently": True})]
+    assert told == [
+        (("Q1", "AADA"), {"value": 0, "silently": True}),
+        ("Q1", "AADA", "No links at all."),
+    ]
 
 
 def test_one_hit_that_cannot_be_closed_does_not_keep_the_others_up(stage, monkeypatch):

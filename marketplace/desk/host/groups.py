@@ -113,7 +113,7 @@ def leave(request: DeskRequest, key: int, worker: int) -> HttpResponse:
     """Take a worker out of a group."""
     found, member = _found(key), found_worker(worker)
     with transaction.atomic(using=DATABASE):
-        if remove_member(found.qualification_type, member):
+        if remove_member(found.qualification_type, member, clock.now()):
             record(request, f"Took {member.worker_id} out of the group {found}")
     leave_notice(request, f"{member.display_name} is no longer in {found}.")
     return redirect("desk-group", key=key)

@@ -74,6 +74,38 @@ def ways_to_earn(
     return {row.pk: _way(row, seen, list(done), record, row.pk in taken) for row in earned}
 
 
+def kinds_opened_by(
+    rows: Iterable[QualificationType], record: WorkerRecord, now: datetime
+) -> dict[int, list[HITType]]:
+    """Return for each type, by key, the kinds of HIT that ask for it and that the worker can take.
+
+    Those of one title once. An earned type may open kinds by way of another, unlisted one.
+    """
+    is_open = available_hits(record.worker, now).values("hit_type")
+    kinds = HITType.objects.filter(pk__in=is_open).select_related("requester").order_by("pk")
+    mine = [kind for kind in kinds if access_to(kind, record).can_accept]
+    by_way = QualificationType.objects.filter(
+        requester__in={kind.requester_id for kind in mine}, qualification_type_id__in=record.scores
+    )
+    entries = {
+        row.qualification_type_id: row.requester_id
+        for row in by_way
+        if is_unlisted(row) and is_earned_by_work(row)
+    }
+    found: dict[int, list[HITType]] = {}
+    for row in rows:
+        keys = {row.qualification_type_id}
+        if is_earned_by_work(row):
+            keys |= {key for key, owner in entries.items() if owner == row.requester_id}
+        asking = (
+            kind
+            for kind in mine
+            if any(need["QualificationTypeId"] in keys for need in kind.requirements)
+        )
+        found[row.pk] = list({kind.title: kind for kind in asking}.values())
+    return found
+
+
 def _way(
     row: QualificationType,
     seen: list[HITType],

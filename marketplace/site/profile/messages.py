@@ -12,10 +12,14 @@ from django.views.decorators.http import require_safe
 from common.sent_form import form_key
 from marketplace import clock
 from marketplace.configuration import requesters_see_mail
+from marketplace.hits.contests import RAISED_WITHIN
 from marketplace.models import Assignment, Message, Requester
 from marketplace.models.identifiers import new_entity_id
+from marketplace.notifications.decision_messages import OPENING
 from marketplace.notifications.messages import MessageError, send_message
 from marketplace.notifications.system_messages import translated
+from marketplace.people.qualifications.earned_qualifications import kinds_opened_by
+from marketplace.people.qualifications.requirements import record_of
 from marketplace.site.assignments.work import own_assignment
 from marketplace.site.page_error import PageError, first_or_error
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
@@ -33,8 +37,24 @@ def messages(request: SignedInRequest) -> HttpResponse:
     )
     page = Paginator(rows.order_by("-pk"), PAGE_SIZE).get_page(request.GET.get("page"))
     shown = [message.pk for message in page if not message.is_from_worker]
-    seen = requesters_see_mail()
-    response = show(request, "messages.html", here="messages", page=page, mail_is_seen=seen)
+    opening = [
+        message
+        for message in page
+        if message.qualification_type and (message.subject_message or {}).get("key") in OPENING
+    ]
+    if opening:
+        types = [message.qualification_type for message in opening]
+        opened = kinds_opened_by(types, record_of(request.worker), clock.now())
+        for message in opening:
+            message.opened = opened[message.qualification_type_id]
+    response = show(
+        request,
+        "messages.html",
+        here="messages",
+        page=page,
+        mail_is_seen=requesters_see_mail(),
+        contest_days=RAISED_WITHIN.days,
+    )
     Message.objects.filter(pk__in=shown, read_at=None).update(read_at=clock.now())
     return response
 

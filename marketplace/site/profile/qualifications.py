@@ -83,7 +83,7 @@ def is_listed(grant: QualificationGrant) -> bool:
     """Tell whether a qualification is shown to its worker; what was earned by work can be 0."""
     row = grant.qualification_type
     grant.is_declined = (  # type: ignore[attr-defined]
-        is_earned_by_work(row) and grant.integer_value == 0 and not grant.is_revoked
+        is_earned_by_work(row) and grant.integer_value == 0
     )
     return not is_unlisted(row)
 
