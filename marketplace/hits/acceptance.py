@@ -277,7 +277,7 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
         assignment.refresh_from_db()
         if assignment.state in HANDED_IN:
             return False
-        if assignment.state != AssignmentState.ACCEPTED and not _can_revive(assignment, hit, now):
+        if assignment.state != AssignmentState.ACCEPTED and not can_come_late(assignment, hit, now):
             refusal = _keep_late(assignment, answer)
         else:
             # A type may be older than the host's present cap.
@@ -316,7 +316,20 @@ def keep_aside(assignment: Assignment, answer: str, now: datetime) -> None:
         _keep_late(assignment, answer)
 
 
-def _can_revive(assignment: Assignment, hit: HIT, now: datetime) -> bool:
+def late_work(worker: Worker, now: datetime) -> list[Assignment]:
+    """Return what ran out of time and can still be handed in, the most urgent first.
+
+    Expects that what is due among the worker's assignments is settled.
+    """
+    lately = Assignment.objects.filter(
+        worker=worker,
+        state=AssignmentState.ABANDONED,
+        deadline__gte=now - timedelta(seconds=GRACE_SECONDS),
+    ).select_related("worker", "hit__hit_type__requester")
+    return [one for one in lately.order_by("deadline") if can_come_late(one, one.hit, now)]
+
+
+def can_come_late(assignment: Assignment, hit: HIT, now: datetime) -> bool:
     """Tell whether work that came after the deadline still finds its own place free.
 
     And its worker still welcome: one who was blocked since may hand in what they hold in time,

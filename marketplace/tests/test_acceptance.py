@@ -130,10 +130,30 @@ def test_late_work_counts_while_its_place_is_free(
     hit = make_hit(rita)
     frame = ada.accept(hit)
     later(minutes=65)
-    assert b"ran out" in ada.get(frame.path).content
+    # Its page opens as before: what is in the frame can still be handed in.
+    assert Frame(ada.get(frame.path)).url == frame.url
     assert frame.submit(answer="late").status_code == 200
     [assignment] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
     assert assignment["AssignmentStatus"] == "Submitted"
+
+
+def test_in_progress_and_history_lead_to_late_work_until_its_hour_is_over(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any, later: Any
+) -> None:
+    taken, kept = make_hit(rita, Title="Taken"), make_hit(rita, Title="Kept")
+    lost, frame = ada.accept(taken), ada.accept(kept)
+    later(minutes=61)
+    grace.accept(taken)
+    queue, history = (ada.get(path).content.decode() for path in ("/work/", "/history/"))
+    assert "You can still submit it until" in queue
+    for page in (queue, history):
+        assert f'href="{frame.path}"' in page
+        assert f'href="{lost.path}"' not in page
+    assert b"ran out" in ada.get(lost.path).content
+    later(minutes=60)
+    assert "You have nothing in progress" in ada.get("/work/").content.decode()
+    assert f'href="{frame.path}"' not in ada.get("/history/").content.decode()
+    assert b"ran out" in ada.get(frame.path).content
 
 
 @pytest.mark.django_db(databases=DATABASES, transaction=True)

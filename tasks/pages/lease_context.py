@@ -78,7 +78,11 @@ class LeaseContext:
 
 
 def resume(entry: Entry) -> LeaseContext | None:
-    """Return the live stay that the entry claims, or None: what a reload needs."""
+    """Return the live stay that the entry claims, or None: what a reload needs.
+
+    One that ran out of time goes on with what was written, which can still be handed in as long
+    as the entry is proven.
+    """
     if entry.preview:
         return None
     return _context(
@@ -86,7 +90,9 @@ def resume(entry: Entry) -> LeaseContext | None:
             "session.provider = %(provider)s AND session.environment = %(environment)s"
             " AND session.person = %(person)s AND session.session_id = %(session)s"
             " AND session.submit_url = %(address)s AND posting.external_id = %(hit)s"
-            " AND lease.state = %(live)s",
+            " AND (lease.state = %(live)s OR lease.state = %(expired)s"
+            " AND lease.draft IS NOT NULL AND NOT lease.paid)"
+            " ORDER BY lease.id DESC",
             provider=marketplace.PROVIDER,
             environment=marketplace.environment(),
             person=entry.person,
@@ -94,6 +100,7 @@ def resume(entry: Entry) -> LeaseContext | None:
             address=entry.submit_url,
             hit=entry.hit_id,
             live=LeaseState.LIVE.value,
+            expired=LeaseState.EXPIRED.value,
         )
     )
 

@@ -18,6 +18,7 @@ from tasks.tests.making import (
     stage_of,
 )
 from tasks.tests.visiting import at_work, open_page, post, state_of
+from tasks.work import leases
 
 pytestmark = pytest.mark.django_db
 
@@ -174,6 +175,19 @@ def test_reloading_resumes_the_same_work_with_its_draft(client, collection, soon
     assert again["draft"] == draft
     assert again["draft_version"] == 1
     assert Lease.objects.count() == 1
+
+
+def test_reloading_after_the_time_ran_out_shows_what_was_written(client, collection, soon):
+    posting, state = at_work(client, collection, soon)
+    draft = {"data": {"questions": []}, "ui": {"item": "1"}}
+    assert post(client, state, "draft", {"version": 0, "draft": draft}).status_code == 200
+    leases.end(Lease.objects.get(), LeaseState.EXPIRED, timezone.now())
+    again = state_of(open_page(client, posting, "AADA", soon))
+    assert again["draft"] == draft
+    assert Lease.objects.get().state == LeaseState.EXPIRED
+    # Paid for as saved, it cannot be handed in any more.
+    Lease.objects.update(paid=True)
+    assert state_of(open_page(client, posting, "AADA", soon))["draft"] is None
 
 
 def test_a_second_tab_is_told_and_shown_the_newer_text(client, collection, soon):

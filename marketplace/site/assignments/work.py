@@ -19,9 +19,11 @@ from marketplace.hits.acceptance import (
     RefusedError,
     accept_next,
     available_hits,
+    can_come_late,
     can_extend,
     extend,
     give_back,
+    late_work,
     may_accept,
 )
 from marketplace.hits.contests import ContestError, can_contest, raise_contest
@@ -115,12 +117,16 @@ def _own_rows(request: SignedInRequest, key: int) -> list[Any]:
 @worker_page
 @require_safe
 def queue(request: SignedInRequest) -> HttpResponse:
-    """Show the HITs in progress, the most urgent first."""
+    """Show the HITs in progress, the most urgent first, and what can still be handed in late."""
     now = clock.now()
+    settle_due(now, assignments__worker=request.worker)
     held = Assignment.objects.filter(
         worker=request.worker, state=AssignmentState.ACCEPTED, deadline__gt=now
     ).select_related("hit__hit_type__requester")
-    return show(request, "queue.html", here="queue", held=held.order_by("deadline"))
+    late = late_work(request.worker, now)
+    for assignment in late:
+        assignment.grace_ends = assignment.deadline + timedelta(seconds=GRACE_SECONDS)
+    return show(request, "queue.html", here="queue", held=[*late, *held.order_by("deadline")])
 
 
 @worker_page
@@ -130,7 +136,10 @@ def work(request: SignedInRequest, key: int) -> HttpResponse:
     assignment = own_assignment(request, key)
     if assignment.state in HANDED_IN:
         return redirect("submitted", key=key)
-    if assignment.state != AssignmentState.ACCEPTED:
+    is_open = assignment.state == AssignmentState.ACCEPTED or can_come_late(
+        assignment, assignment.hit, clock.now()
+    )
+    if not is_open:
         can_accept = may_accept(request.worker, assignment.hit, clock.now())
         return show(request, "over.html", status=410, assignment=assignment, can_accept=can_accept)
     if is_own_origin(assignment.hit.external_url, request):
@@ -222,7 +231,8 @@ def return_hit(request: SignedInRequest, key: int) -> HttpResponse:
         leave_notice(request, str(refusal))
         return redirect("submitted", key=key)
     if assignment.state != AssignmentState.RETURNED:
-        # Its time was up before; its page says so, and what can still be done.
+        # Its page says what can still be done.
+        leave_notice(request, _("The time for this HIT ran out: there is nothing to return."))
         return redirect("work", key=key)
     title = assignment.hit.hit_type.title
     leave_notice(request, _("You returned “%(title)s”.") % {"title": title})

@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
+from marketplace.hits.acceptance import late_work
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import HANDED_IN, Assignment, AssignmentState
 from marketplace.money.funds import bonus_cents
@@ -47,4 +48,5 @@ def history(request: SignedInRequest) -> HttpResponse:
         picked=picked,
         tabs=tabs,
         handed_in=HANDED_IN,
+        late={assignment.pk for assignment in late_work(request.worker, clock.now())},
     )
