@@ -46,8 +46,11 @@ def test_the_statement_adds_up_and_keeps_pending_apart(paid: Visitor) -> None:
 
 def test_the_four_amounts_are_apart(paid: Visitor) -> None:
     page = paid.get("/earnings/").content.decode()
-    for amount in ("<dd>$2.00</dd>", "<dd>$4.50</dd>", "<dd>$4.00</dd>"):
+    for amount in ("<dd>$2.00</dd>", "<dd>$4.00</dd>"):
         assert amount in page
+    # Bonuses are approved with what they are given for: what is owed and paid adds up to this.
+    assert "<dt>Approved in all</dt><dd>$6.00</dd>" in page
+    assert "$4.50 in rewards and $1.50 in bonuses" in page
     assert page.count("<dd>$2.00</dd>") == 2
 
 

@@ -165,7 +165,6 @@ def _moving(
         "to_move": str(dialog.state.to_move) if is_on else None,
         **_presence(dialog, table, now),
         "completed": completed,
-        "earned_cents": earned,
         "next_cents": rules.earned_cents(completed + 1, limits) - earned,
         "questions_left": limits.max_questions - len(turns),
         "unanswerable_left": max(0, limits.max_unanswerable - dialog.state.unanswerable),
@@ -189,7 +188,13 @@ def trial_state(table: DialogTable, seed_id: int, role: Role, now: datetime) -> 
     said = rules.Dialog(() if asks else (rules.Turn(NOBODYS_QUESTION),))
     dialog = DialogSnapshot(row, seed_id, teacher if asks else student, said)
     shown = _dialog(dialog, student if asks else teacher, table, limits, now)
-    return {"phase": str(TicketState.TALKING), "now": now.isoformat(), "dialog": shown}
+    earned = {"reward_cents": table.reward_cents, "waiting_cents": 0, "turns_cents": 0, "turns": 0}
+    return {
+        "phase": str(TicketState.TALKING),
+        "now": now.isoformat(),
+        "earned": earned,
+        "dialog": shown,
+    }
 
 
 def _presence(dialog: DialogSnapshot, table: DialogTable, now: datetime) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """Two people talk in two frames of the marketplace, whatever befalls their browsers."""
 
+import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -339,8 +341,13 @@ def test_every_state_is_clean_and_in_sight(talks: Instance, enter: Enter) -> Non
     teacher.wait_for_move("answer question 1")
     found += look_at(teacher.person, both + answers)
     assert share_for_the_section(teacher) > 0.3
+    # While they talk, before they end it and on the bill one amount is named: all that is earned.
+    earned = [first_amount(talker.frame, "[data-pay]") for talker in (student, teacher)]
+    assert all(amount > Decimal(0) for amount in earned)
     for name in ("end", "complain"):
         teacher.frame.click(f"[data-scene=talking] [data-action={name}]")
+        if name == "end":
+            assert first_amount(teacher.frame, "[data-end-text]") == earned[1]
         found += faults(teacher.person.page, teacher.frame, "dialog[open]")
         teacher.frame.press(f"[data-dialog={name}]", "Escape")
     for talker in (student, teacher):
@@ -358,8 +365,14 @@ def test_every_state_is_clean_and_in_sight(talks: Instance, enter: Enter) -> Non
     teacher.wait_for("waiting")
     expect(teacher.frame.locator("[data-after]")).to_contain_text("a person reads it")
     student.wait_for("done")
+    assert first_amount(student.frame, "[data-bill] tfoot") == earned[0]
     assert faults(student.person.page, student.frame) == []
     assert_clean(ada, grace)
+
+
+def first_amount(frame: Frame, selector: str) -> Decimal:
+    """Return the first amount of money in what stands there."""
+    return Decimal(re.findall(r"\$([\d.]+\d)", frame.inner_text(selector))[0])
 
 
 def expect_way_to_instructions(person: Person, frame: Frame) -> None:

@@ -11,7 +11,7 @@ import { Messages } from "./page/messages.js";
 import { readState } from "./page/page.js";
 import { Preferences } from "./page/preferences.js";
 import { Submission } from "./page/submission.js";
-import { count, amount } from "./talk/amounts.js";
+import { count, amount, inAll } from "./talk/amounts.js";
 import { Call } from "./talk/call.js";
 import { showOver, showReady, showWaiting } from "./talk/halls.js";
 import { Line, NoLine } from "./talk/line.js";
@@ -109,7 +109,7 @@ class DialogPage {
     this.#showLine("saved", "Connected");
     const { dialog, phase } = state;
     // A dialog that is over stays to be read until the one at the page has seen it.
-    if (phase === "talking") this.talk.show(dialog, state.written ?? null);
+    if (phase === "talking") this.talk.show(dialog, state.earned, state.written ?? null);
     if (phase === "done") showOver(state, this.page.money);
     this.#showScene(phase);
     this.#showProgress();
@@ -247,12 +247,13 @@ class DialogPage {
   }
 
   #askToEnd() {
-    const { dialog } = this.state;
-    const earned = dialog.completed
-      ? `You have earned ${amount(dialog.earned_cents, this.page.money)} by ${count(dialog.completed, "answered question")}; that stays yours.`
-      : "No question is answered yet, so only your wait and the HIT's own reward are paid.";
+    const { dialog, earned } = this.state;
+    const total = amount(inAll(earned), this.page.money);
+    const so = earned.turns
+      ? `You have earned ${total} so far, of it ${amount(earned.turns_cents, this.page.money)} by ${count(earned.turns, "answered question")}; that stays yours.`
+      : `You have earned ${total} so far, by your wait and the HIT's own reward: no question is answered yet.`;
     const short = dialog.completed < dialog.min_pairs ? ` Dialogs with fewer than ${dialog.min_pairs} answers do not become part of the collection.` : "";
-    find("[data-end-text]").textContent = `${earned}${short} It ends for your partner too.`;
+    find("[data-end-text]").textContent = `${so}${short} It ends for your partner too.`;
     this.#ask("end");
   }
 

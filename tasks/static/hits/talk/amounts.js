@@ -8,6 +8,11 @@ export function amount(cents, money) {
   return money.symbol ? `${money.symbol}${number}` : `${number} ${money.code}`;
 }
 
+/** What a HIT of dialogs has earned in all, of {reward_cents, waiting_cents, turns_cents}. */
+export function inAll({ reward_cents: reward, waiting_cents: waiting, turns_cents: turns }) {
+  return reward + waiting + turns;
+}
+
 /** 75 → "1:15". */
 export function minutes(seconds) {
   const whole = Math.max(0, Math.floor(seconds));

@@ -1,6 +1,6 @@
 /** The rooms before and after a dialog: waiting, being asked whether one is there, the bill. */
 
-import { amount, count, minutes } from "./amounts.js";
+import { amount, count, inAll, minutes } from "./amounts.js";
 
 const find = (selector) => document.querySelector(selector);
 const put = (selector, words) => {
@@ -15,7 +15,7 @@ export function showWaiting({ waiting, earned }, money, secondsTo) {
   put("[data-waited]", minutes(Math.min(waited, most)));
   put("[data-waited-most]", `${waiting.wait_minutes} minutes at most`);
   const paid = Math.floor(Math.min(waited, most) * waiting.cents_per_minute / 60);
-  put("[data-earned]", amount(earned.reward_cents + earned.turns_cents + paid, money));
+  put("[data-earned]", amount(inAll({ ...earned, waiting_cents: paid }), money));
   put("[data-earned-note]", waiting.cents_per_minute
     ? `${amount(waiting.cents_per_minute, money)} a minute, and ${amount(earned.reward_cents, money)} for submitting`
     : `${amount(earned.reward_cents, money)} for submitting`);
@@ -67,10 +67,9 @@ export function showOver({ dialog, earned }, money) {
     ["Waiting", earned.waiting_cents],
     [count(earned.turns, "answered question"), earned.turns_cents],
   ].filter(([, cents], index) => cents || !index);
-  const total = lines.reduce((sum, [, cents]) => sum + cents, 0);
   find("[data-bill] tbody").replaceChildren(...lines.map(([words, cents]) => row(words, amount(cents, money))));
   find("[data-over-rest]").hidden = lines.length === 1;
-  find("[data-bill] tfoot").replaceChildren(row("Together", amount(total, money)));
+  find("[data-bill] tfoot").replaceChildren(row("Together", amount(inAll(earned), money)));
   find("[data-complain-after]").hidden = !dialog || dialog.reported || (dialog.ending === "left" && dialog.ended_by_me);
 }
 

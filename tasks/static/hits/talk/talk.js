@@ -1,6 +1,6 @@
 /** The dialog itself: what one reads, what was said, whose move it is, what one says next. */
 
-import { amount, count, minutes } from "./amounts.js";
+import { amount, count, inAll, minutes } from "./amounts.js";
 import { Answering } from "./answering.js";
 import { Asking } from "./asking.js";
 import { Log } from "./log.js";
@@ -51,8 +51,9 @@ export class Talk {
     return this.teaches ? this.answering : this.asking;
   }
 
-  /** Show a dialog as the server tells it; written: what it kept of this side, at first. */
-  show(dialog, written) {
+  /** Show a dialog as the server tells it; earned: by the whole HIT; written: what it kept of this
+      side, at first. */
+  show(dialog, earned, written) {
     this.written ??= written;
     const isNew = this.dialog?.id !== dialog.id;
     const moved = isNew || this.dialog.to_move !== dialog.to_move;
@@ -63,7 +64,7 @@ export class Talk {
     else this.asking.show(this.myMove);
     this.showSending();
     this.#showMarks();
-    this.#showPay();
+    this.#showPay(earned);
     if (moved) this.announcer.say(find("[data-move-title]").textContent = this.moveTitle);
     find("[data-move]").classList.toggle("is-mine", this.myMove);
   }
@@ -99,9 +100,10 @@ export class Talk {
     this.section.show(this.answering.ranges, before, this.myMove);
   }
 
-  #showPay() {
-    const { completed, earned_cents: earned, next_cents: next, questions_left: left, unanswerable_left: none } = this.dialog;
-    const so = completed ? `Earned: ${amount(earned, this.money)}, by ${count(completed, "answer")}` : "Nothing earned yet";
+  #showPay(earned) {
+    const { next_cents: next, questions_left: left, unanswerable_left: none } = this.dialog;
+    const by = earned.turns ? `, of it ${amount(earned.turns_cents, this.money)} by ${count(earned.turns, "answer")}` : "";
+    const so = `Earned so far: ${amount(inAll(earned), this.money)}${by}`;
     const ends = none === 1 ? "one more “No answer” ends" : `${none} more “No answer” end`;
     put("[data-pay]", `${so}. Next answer: ${amount(next, this.money)}. ${count(left, "question")} left; ${ends} the dialog.`);
   }
