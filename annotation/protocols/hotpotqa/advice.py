@@ -10,6 +10,8 @@ from annotation.readers.single_paragraph_hint import answers_alone
 Given = Mapping[str, Any]
 # Two words with capitals or more; full stops end initials alone.
 NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:(?:of|the|de|von|van) )?(?:[A-Z]\.(?= )|[A-Z][\w'’-]+))+")
+# Words with capitals as far as they make one name: “Procter & Gamble”, “Thorley Hospital”.
+RUN = re.compile(r"(?<!\w)[A-Z][\w'’-]*(?: (?:(?:of|the|de|von|van|&) )*[A-Z][\w'’-]*)*")
 WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
 ASKS_YES_NO = re.compile(
     r"\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.IGNORECASE
@@ -119,10 +121,14 @@ def _partial_name(text: str, paragraphs: Sequence[Given]) -> str | None:
 
 
 def _lone(text: str) -> set[str]:
-    """Return the words with a capital that follow none: others are part of some name already."""
+    """Return the words with a capital that follow none and are no part of a longer name.
+
+    What is named after a person describes them on purpose: their whole name would take that hop.
+    """
     words = WORD.findall(text)
     pairs = zip(["", *words], words, strict=False)
-    return {word for before, word in pairs if word[:1].isupper() and not before[:1].isupper()}
+    first = {word for before, word in pairs if word[:1].isupper() and not before[:1].isupper()}
+    return first & set(RUN.findall(text))
 
 
 def without_brackets(title: str) -> str:

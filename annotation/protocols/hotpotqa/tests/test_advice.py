@@ -42,6 +42,12 @@ def test_a_person_is_called_by_the_whole_name() -> None:
     assert said == "Use complete names: write “Ada Harrow” where you mean it."
 
 
+@pytest.mark.parametrize("named_after", ["Harrow Hospital", "Reeves & Harrow", "House of Harrow"])
+def test_what_is_named_after_a_person_describes_them_on_purpose(named_after: str) -> None:
+    question = f"For which island did the founder of {named_after} speak?"
+    assert advised(question, "Ada Harrow", "Reeve of Quarnsey") == []
+
+
 def test_one_of_two_that_are_offered_is_no_answer_given_away() -> None:
     question = "Who spoke for the tide tables, Ada Harrow or the island?"
     titles = ("Reeve of Quarnsey", "Ada Harrow")
@@ -59,7 +65,8 @@ ADVICE: dict[str, tuple[str, Any]] = {
     "a comparison names both": ("A comparison names both", ("span", "yes_no")),
     "the answer stands in the question": ("The answer stands", ("any",)),
     "one paragraph alone gives the answer": ("alone seems to give", ("any", "span", "yes_no")),
-    "complete names": ("Use complete names", ("any", "span", "yes_no")),
+    # What a comparison asks about it names anyway: there is no hop to take.
+    "complete names": ("Use complete names", ("any",)),
     "the sentence with the answer is not picked": (advice.UNPROVEN, ("any", "span")),
 }
 
