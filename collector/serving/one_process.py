@@ -34,14 +34,18 @@ def prepare() -> None:
         Collection.objects.filter(maintained_until__isnull=False).update(maintained_until=None)
 
 
-def make_requester() -> None:
-    """Make the embedded marketplace's requester account, unless there is one."""
+def make_requester(**told: str) -> None:
+    """Make the embedded marketplace's requester account, unless there is one.
+
+    told: what workers read of it, `contact` and `payment_terms`; what is given replaces.
+    """
     call_command(
         "create_requester",
         REQUESTER,
         keys_file=str(settings.MTURK_KEYS_FILE),
         endpoint_url=settings.MARKETPLACE_URL,
         verbosity=0,
+        **told,
     )
 
 

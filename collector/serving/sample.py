@@ -11,6 +11,7 @@ from django.core.management.base import OutputWrapper
 
 from collector.models import Collection, CollectionState, Corpus
 from collector.protocols.creation import parameters_of
+from collector.serving.one_process import make_requester
 
 FOLDER = Path(settings.BASE_DIR) / "deploy" / "sample"
 
@@ -20,6 +21,7 @@ def read_plan() -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "demo.toml").read_text("utf-8"))
     for chosen in (found["finished"], found["half_done"], *found["demos"].values()):
         chosen.setdefault("corpus", found["corpus"])
+        chosen.setdefault("contact", found["requester"]["contact"])
     return found
 
 
@@ -58,6 +60,7 @@ def open_collection(chosen: dict[str, Any], **options: Any) -> None:
             protocol=chosen["protocol"],
             corpus=chosen["corpus"]["slug"],
             title=chosen["title"],
+            contact=chosen["contact"],
             budget=chosen["budget"],
             seed=chosen["seed"],
             set=[f"{key}={json.dumps(value)}" for key, value in _parameters(chosen)],
@@ -113,6 +116,9 @@ def prepare_sample(**options: Any) -> None:
     chosen = read_plan()
     finished, half_done = chosen["finished"], chosen["half_done"]
     read_corpus(chosen["corpus"], **options)
+    if settings.EMBEDDED and not Collection.objects.exists():
+        # What somebody has written since, for HITs of their own, stays.
+        make_requester(**chosen["requester"])
     open_collection(half_done, **options)
     half = Collection.objects.get(slug=half_done["slug"])
     if not half.stages.filter(units__submitted__gt=0).exists():

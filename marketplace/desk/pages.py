@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from common.spreadsheet import MOST_BYTES, UploadError, csv_text, text_of
-from marketplace.configuration import currency_symbol
+from marketplace.configuration import currency_symbol, payment_terms
 from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.contests import unanswered_contests
 from marketplace.models import DeskSession, PaymentReport
@@ -24,6 +24,7 @@ def show(request: DeskRequest, template: str, status: int = 200, **context: Any)
     """Return a page of the desk; a waiting notice is shown and used up."""
     requester = request.desk.requester
     context["desk"] = request.desk
+    context["says_pay"] = bool(not requester or requester.payment_terms or payment_terms())
     context["currency"] = currency_symbol()
     context["notice"] = _take_notice(request)
     # People who wait for an answer of the person at this desk, and who ask for a qualification.

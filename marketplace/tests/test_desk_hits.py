@@ -120,7 +120,10 @@ def test_an_event_is_shown_with_its_fate_and_sent_again(desk: DeskVisitor) -> No
 
 def test_terms_of_payment_are_changed_by_the_requester_and_by_the_host(desk: DeskVisitor) -> None:
     rita = Requester.objects.get(name="Rita")
+    unsaid = "Workers read that you have not said how and when you pay."
+    assert unsaid in desk.html("/desk/projects/")
     desk.post("/desk/account/", "/desk/account/", contact="", payment_terms="Cash on Fridays.")
+    assert unsaid not in desk.html("/desk/projects/")
     rita.refresh_from_db()
     assert rita.payment_terms == "Cash on Fridays."
     host, page = DeskVisitor("Ida"), f"/desk/requesters/{rita.pk}/"

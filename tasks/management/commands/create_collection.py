@@ -21,6 +21,8 @@ from tasks.people.trusted import check_groups
 
 # So many seeds anybody can try.
 GUESSED = 1 << 32
+# Where workers are told to write while nobody has said it.
+NOBODY = "ask@localhost"
 
 
 class Command(BaseCommand):
@@ -43,7 +45,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--seed", type=seed, help="the random seed, to choose the same again")
         parser.add_argument("--requester", default="The dataset team", help="shown to workers")
-        parser.add_argument("--contact", default="ask@localhost", help="shown to workers")
+        parser.add_argument("--contact", default=NOBODY, help="where workers can write to")
         parser.add_argument("--ethics", default="", help="ethics protocol number, if there is one")
         parser.add_argument(
             "--set",
@@ -86,6 +88,10 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         if unsure:
             self.stderr.write(unsure)
+        if options["contact"] == NOBODY:
+            self.stderr.write(
+                f"Workers are told to write to {NOBODY}, where nobody reads: give --contact."
+            )
         if withholds(protocol) and options["seed"] is not None and options["seed"] < GUESSED:
             self.stderr.write(
                 f"The seed {options['seed']} can be guessed, and tells the pairs of test questions "
