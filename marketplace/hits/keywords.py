@@ -16,12 +16,14 @@ class StatedTerms:
 
     `asked_by` names who asks for the work where one account posts for several. `earns` are the ids
     of the qualification types that the work can earn; `is_once` tells that nobody can do two HITs
-    of the type, `is_one_at_a_time` that nobody can be at two, `keeps_work` that what was written
+    of the type, `rejected_within_minutes` until when work can be rejected at all, None where that
+    is not stated, `is_one_at_a_time` that nobody can be at two, `keeps_work` that what was written
     outlives a return.
     """
 
     expected_minutes: int = 0
     extension_minutes: int = 0
+    rejected_within_minutes: int | None = None
     bonus_cents: int = 0
     waiting_cents: int = 0
     waiting_minutes: int = 0
@@ -45,6 +47,11 @@ def stated_terms(keywords: str) -> StatedTerms:
     return StatedTerms(
         expected_minutes=_minutes(found, "expected-minutes"),
         extension_minutes=_minutes(found, "extension-minutes"),
+        rejected_within_minutes=(
+            _minutes(found, "rejected-within-minutes")
+            if "rejected-within-minutes" in found
+            else None
+        ),
         bonus_cents=_cents(found, "bonus-up-to"),
         waiting_cents=_cents(found, "waiting-per-minute"),
         waiting_minutes=_minutes(found, "waiting-minutes"),

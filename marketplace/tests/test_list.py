@@ -181,6 +181,24 @@ def test_who_pays_how_and_by_when_stands_before_accept(
 
 
 @pytest.mark.parametrize(
+    ("stated", "sentence"),
+    [
+        ("rejected-within-minutes:2880", "Approved after 2 days, unless a rejection was proposed"),
+        ("rejected-within-minutes:0", "Nothing is rejected."),
+        ("rejected-within-minutes:99999", "Approved after 5 days, unless"),
+    ],
+)
+def test_until_when_work_can_be_rejected_is_said_as_its_requester_says_it(
+    rita: Any, ada: Visitor, make_hit: Any, stated: str, sentence: str
+) -> None:
+    hit = make_hit(rita, Keywords=stated, AutoApprovalDelayInSeconds=5 * 86400)
+    for path in ("/hits/", f"/hits/{hit['HITId']}/"):
+        page = ada.get(path).content.decode()
+        assert sentence in page
+        assert "Decided within" not in page
+
+
+@pytest.mark.parametrize(
     ("keywords", "width"),
     [
         ("writing, min-width:1024", 1024),

@@ -15,6 +15,7 @@ from common.command_line import MANAGE
 from tasks.crowd.requester_api import call
 from tasks.money import estimates
 from tasks.money.expected_pay import Shortfall, shortfalls
+from tasks.money.rejection_terms import told_requester
 from tasks.pages.wording import price
 from tasks.people.audience import place
 from tasks.people.trusted import check_groups
@@ -242,29 +243,8 @@ def notices(parameters: Parameters) -> list[str]:
     return [
         *([told] if told else []),
         *(_too_little(each, parameters) for each in shortfalls(parameters)),
-        rejection_notice(parameters),
+        told_requester(parameters),
     ]
-
-
-def hours_to_reject(parameters: Parameters) -> float:
-    """Return how long after it was handed in work of every stage can be rejected, at most."""
-    by_marketplace = (24 * table.auto_approval_days for table in parameters.stages().values())
-    return min(parameters.pay.approve_after_hours, *by_marketplace)
-
-
-def rejection_notice(parameters: Parameters) -> str:
-    """Return whether work can be rejected, and until when."""
-    hours = hours_to_reject(parameters)
-    if not hours:
-        return (
-            "Nothing can be rejected: work is paid as soon as the marketplace confirms it. To read "
-            "it first, set the hours before work is paid (pay.approve_after_hours)."
-        )
-    unit = "hour" if hours == 1 else "hours"
-    return (
-        f"Work can be rejected within {hours:g} {unit} of the marketplace confirming it; then it "
-        "is paid by itself. A proposed rejection needs a second person, or a day."
-    )
 
 
 def _too_little(each: Shortfall, parameters: Parameters) -> str:

@@ -5,6 +5,7 @@ from collector.protocols.parameters import Parameters, StageTable
 from common.markdown import html_of
 from tasks.kinds.hit_words import filled, numbers_of
 from tasks.kinds.registry import kind_of
+from tasks.money.rejection_terms import told_workers
 from tasks.posting.hits import money
 
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
@@ -59,6 +60,7 @@ def fill_placeholders(
         "requester_contact": collection.requester_contact,
         "ethics_number": collection.ethics_number,
         "collection_title": collection.title,
+        "rejection": told_workers(parameters),
     }
     common = (getattr(parameters, name, None) for name in ("seeds", "checks"))
     for part in (*common, getattr(table, "bonuses", None), table):

@@ -17,6 +17,7 @@ from tasks.kinds.registry import kind_of
 from tasks.models import LeaseState, Posting, PostingState
 from tasks.money import budget, lease_reserves
 from tasks.money.performance_bonuses.bonus_fund import reserve_bonuses
+from tasks.money.rejection_terms import minutes_to_reject
 from tasks.people import qualifications
 from tasks.posting import qualification_requirements
 from tasks.work.units import is_done
@@ -253,7 +254,8 @@ def keywords(stage: Stage, parameters: Parameters) -> str:
     """Return the keywords of a stage's HITs; the requester's own give way where all do not fit.
 
     The marketplace tells workers by them what the HIT is part of, what it pays beside the reward,
-    how long it is estimated to take, and which qualification it earns.
+    how long it is estimated to take, until when it can be rejected, and which qualification it
+    earns.
     """
     table = parameters.stages()[stage.name]
     promise, minor_units = kind_of(table).extra_pay(table), parameters.pay.minor_units
@@ -261,6 +263,7 @@ def keywords(stage: Stage, parameters: Parameters) -> str:
     part_of = f"part-of:{marketplace.as_keyword(stage.collection.title)}"
     stated = [stage.collection.slug, part_of, qualifications.requester_keyword(stage.collection)]
     stated.append(f"expected-minutes:{table.expected_minutes}")
+    stated.append(f"rejected-within-minutes:{minutes_to_reject(parameters)}")
     if table.extension_minutes:
         stated.append(f"extension-minutes:{table.extension_minutes}")
     if promise.bonus_cents:

@@ -12,11 +12,14 @@ from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import PayTable
+from collector.protocols.texts import current_text
 from collector.seeds.selection import select_seeds
-from tasks.lifecycle.publication import notices, rejection_notice
+from tasks.lifecycle.publication import notices
 from tasks.money import budget, estimates
 from tasks.money.estimates import estimate, totals
 from tasks.money.expected_pay import shortfalls
+from tasks.money.rejection_terms import told_requester
+from tasks.pages.wording import fill_placeholders
 from tasks.posting import hits
 from tasks.tests.making import NOW, make_collection, make_posting, stage_of
 
@@ -152,4 +155,24 @@ def test_a_stage_below_the_floor_is_named_with_what_it_lacks(pilot: Collection) 
 def test_it_is_said_whether_and_until_when_work_can_be_rejected(
     changed: dict[str, Any], sentence: str
 ) -> None:
-    assert sentence in rejection_notice(get_protocol("iirc").parameters(changed))
+    parameters = get_protocol("iirc").parameters(changed)
+    assert sentence in told_requester(parameters)
+
+
+@pytest.mark.parametrize(
+    ("hours", "minutes", "promised"),
+    [
+        (48, 2880, "paid by itself 48 hours after"),
+        (0.001, 1, "unless somebody who has read it proposes before then to reject it"),
+        (0, 0, "nothing is rejected"),
+    ],
+)
+def test_consent_list_and_publish_promise_the_same_of_rejection(
+    pilot: Collection, hours: float, minutes: int, promised: str
+) -> None:
+    parameters = get_protocol("iirc").parameters({"pay.approve_after_hours": hours})
+    consent = current_text(pilot, "consent").markdown
+    assert promised in fill_placeholders(consent, pilot, parameters, "question")
+    stated = hits.keywords(pilot.stages.get(name="question"), parameters)
+    assert f"rejected-within-minutes:{minutes}" in stated.split(", ")
+    assert ("Nothing can be rejected" in told_requester(parameters)) == (hours == 0)

@@ -28,6 +28,12 @@ class Facts:
         return int(min(self.kind.auto_approval_delay_seconds, granted_cap_seconds()))
 
     @property
+    def rejected_seconds(self) -> int | None:
+        """Return until when its requester says that work can be rejected; None if unsaid."""
+        minutes = self.stated.rejected_within_minutes
+        return None if minutes is None else min(60 * minutes, self.decided_seconds)
+
+    @property
     def stated(self) -> StatedTerms:
         """Return what its requester states of pay and time."""
         return self.kind.stated
