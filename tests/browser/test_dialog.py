@@ -158,6 +158,13 @@ def cut_the_teacher_off(student: Talker, teacher: Talker, said: Said) -> None:
     teacher.wait_for_move("answer question 3")
     teacher.person.context.set_offline(True)
     expect(teacher.frame.locator("[data-line]")).to_contain_text("Connection lost")
+    # These words are longer than those for which the bar has its place: they cover nothing.
+    assert teacher.frame.eval_on_selector(
+        "[data-line]", "one => one.scrollWidth <= one.clientWidth"
+    )
+    partner = teacher.frame.locator("[data-partner]")
+    expect(partner).to_contain_text("Your own connection is lost")
+    expect(partner).to_have_class(re.compile("is-away"))
     teacher.answer(said)
     teacher.person.page.wait_for_timeout(4_000)
     teacher.person.context.set_offline(False)

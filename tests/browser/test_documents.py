@@ -106,7 +106,9 @@ def find_by_key(keyboard: Keyboard, query: str) -> str:
     expect(frame.locator(".result").first).to_be_focused()
     grace.key("t", "f")
     expect(frame.locator("#corpus-query")).to_be_focused()
-    grace.key("Escape", "e")
+    grace.key("Escape")
+    expect(frame.locator("#corpus-query")).to_have_value(query)
+    grace.key("e")
     grace.type(SHORT)
     grace.key("Tab")
     grace.type(FULL)
@@ -162,6 +164,9 @@ def test_a_passage_that_was_found_is_read_on_pages_of_every_width(
     for by_touch in (False, True):
         grace = enter(f"Grace by {'touch' if by_touch else 'mouse'}", by_touch=by_touch)
         frame = grace.begin("Ask at all widths found")
+        # No key is hinted at where there is none.
+        has_keys = not frame.evaluate("matchMedia('(hover: none) and (pointer: coarse)').matches")
+        expect(frame.locator("[data-results-help] .by-key")).to_be_visible(visible=has_keys)
         frame.fill("#corpus-query", "the")
         frame.press("#corpus-query", "Enter")
         for width, letters in WIDTHS:

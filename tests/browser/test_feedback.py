@@ -83,6 +83,8 @@ def test_what_cannot_be_done_is_seen_and_no_field_holds_anybody(edith: Person) -
     field = frame.locator("[data-field=context] .sentence-field")
     expect(field).to_contain_text("There is no sentence 99")
     assert frame.evaluate(INSIDE)
+    # The next digits are another number.
+    expect(field.locator("[data-sentence]")).to_have_value("")
     # A field for numbers leaves letters to the page.
     edith.key("n")
     expect(frame.locator("[data-panel-title]")).to_have_text("Answer 5")

@@ -124,8 +124,9 @@ def queue(request: SignedInRequest) -> HttpResponse:
         worker=request.worker, state=AssignmentState.ACCEPTED, deadline__gt=now
     ).select_related("hit__hit_type__requester")
     late = late_work(request.worker, now)
-    for assignment in late:
-        assignment.grace_ends = assignment.deadline + timedelta(seconds=GRACE_SECONDS)
+    for one in late:
+        ends = one.deadline + timedelta(seconds=GRACE_SECONDS)
+        one.grace_ends = ends  # type: ignore[attr-defined]
     return show(request, "queue.html", here="queue", held=[*late, *held.order_by("deadline")])
 
 

@@ -38,15 +38,15 @@ def messages(request: SignedInRequest) -> HttpResponse:
     page = Paginator(rows.order_by("-pk"), PAGE_SIZE).get_page(request.GET.get("page"))
     shown = [message.pk for message in page if not message.is_from_worker]
     opening = [
-        message
+        (message, message.qualification_type)
         for message in page
         if message.qualification_type and (message.subject_message or {}).get("key") in OPENING
     ]
     if opening:
-        types = [message.qualification_type for message in opening]
+        types = [row for _message, row in opening]
         opened = kinds_opened_by(types, record_of(request.worker), clock.now())
-        for message in opening:
-            message.opened = opened[message.qualification_type_id]
+        for message, row in opening:
+            message.opened = opened[row.pk]  # type: ignore[attr-defined]
     response = show(
         request,
         "messages.html",

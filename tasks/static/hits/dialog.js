@@ -166,7 +166,7 @@ class DialogPage {
     const secondsTo = (when) => (Date.parse(when) - Date.now() - this.skew) / 1000;
     if (phase === "waiting") showWaiting(this.state, this.page.money, secondsTo);
     else if (phase === "checking") showReady(this.state, secondsTo);
-    else if (phase === "talking") this.talk.tick(secondsTo);
+    else if (phase === "talking") this.talk.tick(secondsTo, this.isCut);
   }
 
   #showLine(name, words) {
@@ -178,6 +178,7 @@ class DialogPage {
   #lost(tries) {
     this.isCut = true;
     this.#showSending();
+    this.#tick();
     this.#showLine("waiting", this.state ? "Connection lost, trying again…" : "Connecting…");
     if (tries === 1 && this.state) this.announcer.say("The connection is lost. It is tried again by itself; nothing is lost.");
     if (tries === 5 && !this.state) this.messages.tell("The live connection cannot be opened yet. It is tried again by itself; if that does not help, your network may block WebSockets.", { quiet: true });

@@ -113,15 +113,17 @@ export class Talk {
     if (this.dialog) this.form.busy(this.outbox.has("ask", "answer"));
   }
 
-  /** Every second; secondsTo(iso): how long until then. */
-  tick(secondsTo) {
+  /** Every second; secondsTo(iso): how long until then; isCut: one's own line is. */
+  tick(secondsTo, isCut) {
     const { partner_present: present, back_until: back, until } = this.dialog;
     const left = until ? secondsTo(until) : Infinity;
     const clock = left < loudSeconds ? ` ${minutes(left)} left for this move.` : "";
-    put("[data-partner]", present || !back
-      ? `Your partner is connected.${clock}`
-      : `Your partner’s connection is lost: we wait ${minutes(secondsTo(back))} for them.`);
-    find("[data-partner]").classList.toggle("is-away", !present);
+    const away = isCut
+      ? "Your own connection is lost: what your partner does shows when it is back."
+      : `Your partner’s connection is lost: we wait ${minutes(secondsTo(back))} for them.`;
+    const isThere = !isCut && (present || !back);
+    put("[data-partner]", isThere ? `Your partner is connected.${clock}` : away);
+    find("[data-partner]").classList.toggle("is-away", isCut || !present);
   }
 
   /** The connection is back: what was kept of this side on the way may be lost. */

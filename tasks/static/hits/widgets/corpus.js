@@ -42,6 +42,11 @@ export class Corpus {
       this.search(this.input.value);
     });
     this.input.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") {
+        // A search box would be emptied: Esc leaves it, as it leaves any field.
+        event.preventDefault();
+        this.input.blur();
+      }
       if (event.key !== "ArrowDown" || !this.list.children.length) return;
       event.preventDefault();
       this.focusResults();

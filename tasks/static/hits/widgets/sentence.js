@@ -38,7 +38,8 @@ export class SentenceField {
     const sentence = `There is no sentence ${number}`;
     this.#tell(sentence);
     this.announcer.say(sentence);
-    this.input.select();
+    // What is typed next is another number, not more digits of this one.
+    this.input.value = "";
   }
 
   /** Show what is wrong where the field is named; "" for nothing. */
