@@ -234,6 +234,8 @@ class FieldTable(Table):
     """The labels to choose from; none for free words."""
     required: bool = True
     """Whether it must be filled in."""
+    instead_of: str = ""
+    """The field of the form that may be left out where this one is filled in; none if empty."""
     max_characters: int = Field(200, ge=1, le=10**5)
     """The most that can be written."""
     rule: str = ""
@@ -309,6 +311,11 @@ def mistakes_of_form(fields: Sequence[FieldTable]) -> Iterator[Mistake]:
     names = [getattr(fields[place], key) for _, place, key in places]
     for repeated in _repeated(names):
         yield Mistake(places[repeated], f"two fields have the same name: {names[repeated]!r}")
+    known = {field.name for field in fields}
+    for place, field in enumerate(fields):
+        if field.instead_of and field.instead_of not in known - {field.name}:
+            sentence = f"there is no other field {field.instead_of!r} that it could stand for"
+            yield Mistake(("fields", place, "instead_of"), sentence)
     if fields and not fields[0].required:
         sentence = "the first field is what is collected: it must be required"
         yield Mistake(("fields", 0, "required"), sentence)

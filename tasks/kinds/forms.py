@@ -21,9 +21,13 @@ class FormKind(StageKind):
     """A kind whose page is a form that the protocol gives as data, once for each item."""
 
     def limits(self, table: StageTable, parameters: Parameters) -> dict[str, object]:
-        """Return the form's fields, and how many items there are to fill it in for."""
-        fields = table_as(table, FormTable).model_dump()["fields"]
-        return {"items": table.items_per_hit, "fields": fields}
+        """Return the form's fields, how many items there are, and whether there are labels."""
+        form_table = table_as(table, FormTable)
+        return {
+            "items": table.items_per_hit,
+            "fields": form_table.model_dump()["fields"],
+            "choices": any(field.choices for field in form_table.fields),
+        }
 
     def clean(
         self,

@@ -14,8 +14,8 @@ def clean(
     """Return {"entries": [{"item", "fields"}]}, one for each item in order, and what is wrong.
 
     raw: the same shape as the page sends it. fields: each with `name`, `choices` (with `value`;
-    none for free words), `required` and `max_characters`. Every entry has every field: words, a
-    choice or None. A problem's index counts the page's items.
+    none for free words), `required`, `instead_of` and `max_characters`. Every entry has every
+    field: words, a choice or None. A problem's index counts the page's items.
     """
     sent = raw.get("entries") if isinstance(raw, dict) else None
     problems = []
@@ -38,18 +38,27 @@ def clean(
 
 
 def clean_one(raw: object, fields: Sequence[Any]) -> tuple[dict[str, str | None], list[Problem]]:
-    """Return one form's values by field, and what is wrong with them."""
+    """Return one form's values by field, and what is wrong with them.
+
+    What another field stands for, which is filled in, may be left out.
+    """
     given = raw if isinstance(raw, dict) else {}
     values: dict[str, str | None] = {}
     problems = []
+    stood_for = {field.instead_of for field in fields if _has_words(given.get(field.name))}
     for field in fields:
-        value, found = _clean_field(given.get(field.name), field)
+        required = field.required and field.name not in stood_for
+        value, found = _clean_field(given.get(field.name), field, required=required)
         values[field.name] = value
         problems += found
     return values, problems
 
 
-def _clean_field(raw: object, field: Any) -> tuple[str | None, list[Problem]]:
+def _has_words(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _clean_field(raw: object, field: Any, *, required: bool) -> tuple[str | None, list[Problem]]:
     called = field.name.replace("_", " ")
     if field.choices:
         return choice.clean(
@@ -57,14 +66,14 @@ def _clean_field(raw: object, field: Any) -> tuple[str | None, list[Problem]]:
             [option.value for option in field.choices],
             field=field.name,
             request=f"Choose the {called}.",
-            required=field.required,
+            required=required,
         )
     return text.clean(
         raw,
         field=field.name,
         name=called,
         most_characters=field.max_characters,
-        required=field.required,
+        required=required,
     )
 
 
@@ -76,6 +85,4 @@ def n_begun(data: Mapping[str, Any]) -> int:
 
 def _is_begun(entry: object) -> bool:
     values = entry.get("fields") if isinstance(entry, dict) else None
-    return isinstance(values, dict) and any(
-        isinstance(value, str) and value.strip() for value in values.values()
-    )
+    return isinstance(values, dict) and any(map(_has_words, values.values()))

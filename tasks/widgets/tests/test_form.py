@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from collector.protocols.stage_tables import ChoiceTable, FieldTable
+from collector.protocols.stage_tables import ChoiceTable, FieldTable, mistakes_of_form
 from tasks.widgets import form
 from tasks.widgets.tests.junk import are_sentences, junk_with
 
@@ -35,6 +35,18 @@ def test_what_is_missing_wrong_or_too_long_is_said_where_it_stands() -> None:
         (0, "The long remark has 10 characters: shorten it to 9 or fewer."),
         (1, "Choose the label."),
     ]
+
+
+def test_what_another_field_stands_for_may_be_left_out() -> None:
+    fields = [
+        FieldTable(name="answer", label="The answer"),
+        FieldTable(name="doubt", label="Why not?", required=False, instead_of="answer"),
+    ]
+    value, problems = form.clean(sent({"doubt": "It does not say."}, {"doubt": " "}), ITEMS, fields)
+    assert [(problem.index, problem.field) for problem in problems] == [(1, "answer")]
+    assert value["entries"][0]["fields"] == {"answer": "", "doubt": "It does not say."}
+    unknown = [FieldTable(name="doubt", label="Why not?", instead_of="doubt")]
+    assert [str(mistake) for mistake in mistakes_of_form(unknown)]
 
 
 def test_an_entry_of_another_page_is_told() -> None:

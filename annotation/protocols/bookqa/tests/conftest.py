@@ -80,7 +80,11 @@ def collected(collection: Collection) -> Collection:
 
     def doubt(state: dict[str, Any], data: dict[str, Any]) -> None:
         for item, entry in zip(state["items"], data["entries"], strict=True):
-            entry["fields"]["doubt"] = "It does not say." if item["text"] == doubted else ""
+            if item["text"] == doubted:
+                # That it cannot be answered counts by itself.
+                entry["fields"] = {"answer": "", "doubt": "It does not say."}
+            else:
+                entry["fields"]["doubt"] = ""
 
     for name in READERS:
         Person(name, collection).work("answer", doubt)

@@ -16,9 +16,12 @@ export function blankForm(fields) {
   return Object.fromEntries(fields.map((field) => [field.name, isChoice(field) ? null : ""]));
 }
 
-/** What a form needs, and what of it is there. */
+/** What a form needs, and what of it is there; what another field stands for is needed no more. */
 export function partsOf(values, fields) {
-  return fields.filter((field) => field.required).map((field) => [field.label, values[field.name]?.trim()]);
+  const stoodFor = new Set(fields.filter(({ name }) => values[name]?.trim()).map((field) => field.instead_of));
+  return fields
+    .filter((field) => field.required && !stoodFor.has(field.name))
+    .map((field) => [field.label, values[field.name]?.trim()]);
 }
 
 export class Form {
