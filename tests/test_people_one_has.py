@@ -221,7 +221,15 @@ def test_a_collection_for_a_group_that_is_none_is_not_made(
     pilot: Collection, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     group("Lab panel")
-    of = ["--protocol", "iirc", "--corpus", pilot.corpus.slug, "--set"]
+    of = [
+        "--protocol",
+        "iirc",
+        "--corpus",
+        pilot.corpus.slug,
+        "--contact",
+        "r@lab.example",
+        "--set",
+    ]
     with pytest.raises(CommandError, match=r"no group called Nobody\. Its groups are Lab panel"):
         call_command("create_collection", "lost", *of, 'people.groups=["Nobody"]')
     assert not Collection.objects.filter(slug="lost").exists()
