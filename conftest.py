@@ -3,12 +3,17 @@
 import gc
 import os
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from collector.ingest.books import parsing
+from collector.ingest.documents import files, reading
+from collector.parallel import in_order, in_processes
 from tasks.crowd import marketplace, requester_api
 from tests import recorded_rows
 from tests.distribution import Distribution, begin_with_the_slow, is_shown
@@ -59,6 +64,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Hand out whole files; see tests/distribution.py."""
     return Distribution(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_process_reads_files() -> Iterator[None]:
+    """Keep the process that reads files from one test to the next: to start it takes a second."""
+    executor = ProcessPoolExecutor(1, get_context("spawn"))
+
+    def kept(
+        processes: int, read: Any, work: Iterator[Any], start: Any = None, *given: Any
+    ) -> Iterator[Any]:
+        if processes > 1:
+            yield from in_processes(processes, read, work, start, *given)
+            return
+        if start:
+            executor.submit(start, *given).result()
+        yield from in_order(executor, read, work, 2)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (files, reading, parsing):
+            patch.setattr(module, "in_processes", kept)
+        yield
+    executor.shutdown()
 
 
 @pytest.fixture(autouse=True)

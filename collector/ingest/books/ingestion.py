@@ -9,7 +9,7 @@ import pycountry
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
-from collector.ingest.books.parsing import BookRecord, IdentifiedBook, identify, read_books
+from collector.ingest.books.parsing import BookRecord, IdentifiedBook, identify_books, read_books
 from collector.ingest.books.tables import (
     DOCUMENTS,
     SUMMARIES,
@@ -88,7 +88,8 @@ def ingest_books(
     if options.licence and not options.licence_url:
         licence_address(options.licence)
     tables = read_tables(path for path in paths if is_table(path))
-    found = _identified([path for path in paths if not is_table(path)], tables, report)
+    files = [path for path in paths if not is_table(path)]
+    found = _identified(files, tables, processes, report)
     corpus = _corpus_of(found, options)
     known = set(corpus.books.values_list("document", flat=True)) if corpus.pk else set()
     documents = [each.document for each in found]
@@ -119,14 +120,15 @@ def ingest_books(
     )
 
 
-def _identified(paths: Sequence[Path], tables: Tables, report: Report) -> list[IdentifiedBook]:
+def _identified(
+    paths: Sequence[Path], tables: Tables, processes: int, report: Report
+) -> list[IdentifiedBook]:
     found: dict[str, IdentifiedBook] = {}
-    for number, path in enumerate(paths, start=1):
-        book = identify(path, tables)
+    for number, book in enumerate(identify_books(paths, tables, processes), start=1):
         other = found.setdefault(book.document, book)
         if other is not book:
             raise BookError(
-                f"{path.name} and {other.path.name} are the same book, {book.document!r}; "
+                f"{book.path.name} and {other.path.name} are the same book, {book.document!r}; "
                 "give one of them."
             )
         report("files", number, len(paths))

@@ -4,11 +4,11 @@ Nothing of Django is loaded, so that several processes can read side by side.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from collector.ingest.books.chapters import Chapter, find_chapters
 from collector.ingest.books.decoding import decode
@@ -16,11 +16,17 @@ from collector.ingest.books.gutenberg import BookBounds, Header, book_bounds, he
 from collector.ingest.books.tables import Document, Tables, story_range
 from collector.ingest.errors import BookError
 from collector.ingest.segmentation import tokens
+from collector.limited_process import Limits, PassedLimit, cpu_seconds, run_limited
 from collector.parallel import in_processes
+
+Result = TypeVar("Result")
 
 MAX_DOCUMENT, MAX_TITLE, MAX_HEADING = 64, 250, 300
 # Shorter than any story: a note, a page of links, an error message that was saved as a book.
 LEAST_WORDS = 100
+
+# What a process that reads has been started with.
+_given: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -123,18 +129,62 @@ def passages(places: Sequence[tuple[int, int]], size: int) -> list[tuple[int, in
     return [(run[0][0], run[-1][1], len(run)) for run in cuts]
 
 
+def identify_books(
+    paths: Sequence[Path], tables: Tables, processes: int
+) -> Iterator[IdentifiedBook]:
+    """Yield which books the files hold, in order; raises BookError, as for what passes limits."""
+    yield from _in_processes(processes, _identify_limited, paths, tables)
+
+
 def read_books(
     found: Sequence[IdentifiedBook], language: str, passage_tokens: int, processes: int
 ) -> Iterator[BookRecord]:
     """Yield the books in order, whatever the number of processes; raises BookError."""
-    read = partial(read_book, language=language, passage_tokens=passage_tokens)
-    if processes <= 1 or len(found) <= 1:
-        yield from map(read, found)
-        return
+    yield from _in_processes(processes, _read_limited, found, language, passage_tokens)
+
+
+def _in_processes(
+    processes: int,
+    read: Callable[..., Result],
+    work: Sequence[Any],
+    *given: Any,
+) -> Iterator[Result]:
     try:
-        yield from in_processes(processes, read, iter(found))
+        yield from in_processes(max(1, processes), read, iter(work), _start, *given)
     except BrokenProcessPool as error:
         raise BookError(
             "a process that reads books ended, perhaps for lack of memory; run the same command "
             "with fewer --processes: what was read before stays."
         ) from error
+
+
+def _start(*given: Any) -> None:
+    global _given
+    _given = given
+
+
+def _identify_limited(path: Path) -> IdentifiedBook:
+    return _limited(_identify, path, path)
+
+
+def _identify(path: Path) -> IdentifiedBook:
+    return identify(path, *_given)
+
+
+def _read_limited(found: IdentifiedBook) -> BookRecord:
+    # Loaded once, for all the children that are forked from this process.
+    tokens("", _given[0])
+    return _limited(_read, found, found.path)
+
+
+def _read(found: IdentifiedBook) -> BookRecord:
+    return read_book(found, *_given)
+
+
+def _limited(function: Callable[[Any], Result], argument: Any, path: Path) -> Result:
+    try:
+        return run_limited(function, argument, Limits(cpu_seconds(path.stat().st_size), (path,)))
+    except PassedLimit as limit:
+        raise BookError(
+            f"{path.name} is no book that can be read: it takes {limit}. Give it as plain text."
+        ) from None

@@ -11,6 +11,8 @@ from tempfile import TemporaryDirectory
 
 from collector.ingest.documents.blocks import MAX_ID
 from collector.ingest.errors import DocumentError
+from collector.limited_process import Limits, PassedLimit, cpu_seconds, run_limited
+from collector.parallel import in_processes
 
 # By the ending of a file's name, the format it is read as.
 FORMATS = {
@@ -143,6 +145,21 @@ def _too_large(name: str) -> DocumentError:
 
 def _members(path: Path, name: str) -> list[DocumentFile]:
     """Return the files of an archive; raises DocumentError for one that is not to be opened."""
+    try:
+        return next(in_processes(1, _members_limited, iter([(path, name)])))
+    except PassedLimit as limit:
+        raise DocumentError(
+            f"{name} was not opened: to list what it holds takes {limit}. Give it in parts."
+        ) from None
+
+
+def _members_limited(archive: tuple[Path, str]) -> list[DocumentFile]:
+    path = archive[0]
+    return run_limited(_listed, archive, Limits(cpu_seconds(path.stat().st_size), (path,)))
+
+
+def _listed(archive_at: tuple[Path, str]) -> list[DocumentFile]:
+    path, name = archive_at
     try:
         with zipfile.ZipFile(path) as archive:
             members = [each for each in archive.infolist() if not each.is_dir()]

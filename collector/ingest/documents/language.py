@@ -24,7 +24,8 @@ ALIKE = (
 
 
 @lru_cache(maxsize=1)
-def _identifier() -> Any:
+def load_identifier() -> Any:
+    """Return what tells languages apart, loaded once in a process: that takes long."""
     from py3langid import langid
 
     return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
@@ -35,7 +36,7 @@ def language_of(text: str) -> str:
     sample = text[:SAMPLE]
     if sum(letter.isalpha() for letter in sample) < FEWEST_LETTERS:
         return ""
-    code, probability = _identifier().classify(sample)
+    code, probability = load_identifier().classify(sample)
     return str(code) if probability >= SURE else ""
 
 

@@ -9,16 +9,24 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 
 from collector.ingest.books.decoding import decoded_text, known_encoding
 from collector.ingest.documents.blocks import HEADING, MAX_TITLE, DocumentText, has_text
 from collector.ingest.documents.files import DocumentFile, check_members
-from collector.ingest.documents.language import language_of
+from collector.ingest.documents.language import language_of, load_identifier
 from collector.ingest.documents.plain_text import read_plain_text
 from collector.ingest.documents.rows import DocumentRow, csv_rows, json_rows
 from collector.ingest.documents.web_page import read_markdown, read_web_page
 from collector.ingest.errors import BookError, DocumentError
+from collector.limited_process import (
+    CPU_SECONDS_PER_MIB,
+    Limits,
+    PassedLimit,
+    cpu_seconds,
+    run_limited,
+)
 from collector.parallel import in_processes
 
 _DECLARED = re.compile(rb"<(?:meta|\?xml)[^>]*?(?:charset|encoding)=[\"']?([\w.:-]+)", re.I)
@@ -27,6 +35,17 @@ _HEAD_BYTES = 2048
 # What files of other formats begin with.
 _OTHERS = {b"%PDF": ("a PDF", ".pdf"), b"PK\x03\x04": ("a docx or zip", ".docx or .zip")}
 _WRONG = "\N{REPLACEMENT CHARACTER}"
+
+# ours: pages of a PDF are small, and read by two libraries.
+CPU_SECONDS_PER_MIB_OF_PDF = 300
+# What reads a format, beside what is imported here; long to load, and then there for all children.
+_MODULES = {
+    "pdf": ("pdfplumber", "pypdfium2", "collector.ingest.documents.pdf"),
+    "docx": ("docx",),
+    "html": ("lxml.html", "selectolax.lexbor"),
+    "md": ("lxml.html", "selectolax.lexbor", "markdown_it"),
+}
+WHAT_TO_DO = "Give it as a simpler file, in parts, or as plain text."
 
 
 @dataclass(frozen=True)
@@ -59,15 +78,13 @@ def read_files(
 ) -> Iterator[Read]:
     """Yield what each file holds, in order, whatever the number of processes.
 
-    `known`: by the name of a file, the checksum it was last read with; such a file is not read
-    again, and yields nothing. Raises DocumentError when a process dies.
+    Each is read in a child of its own with limits; what passes them is left out. `known`: by the
+    name of a file, the checksum it was last read with; such a file is not read again, and yields
+    nothing. Raises DocumentError when a process dies.
     """
-    work = [(file, known.get(file.name, "")) for file in files]
-    if processes <= 1 or len(files) <= 1:
-        yield from map(_read, work)
-        return
+    work = ((file, known.get(file.name, "")) for file in files)
     try:
-        yield from in_processes(processes, _read, iter(work))
+        yield from in_processes(max(1, processes), _read, work)
     except BrokenProcessPool as error:
         raise DocumentError(
             "a process that reads documents ended, perhaps for lack of memory; run the same "
@@ -79,12 +96,31 @@ def _read(work: tuple[DocumentFile, str]) -> Read:
     file, known = work
     try:
         with file.opened() as path:
-            sha256 = _sha256(path)
-            return [] if sha256 == known else _documents(file, path, sha256)
+            for module in _MODULES.get(file.format, ()):
+                import_module(module)
+            load_identifier()
+            per_mib = CPU_SECONDS_PER_MIB_OF_PDF if file.format == "pdf" else CPU_SECONDS_PER_MIB
+            limits = Limits(cpu_seconds(path.stat().st_size, per_mib), (path,))
+            return run_limited(_read_at, (file, path, known), limits)
+    except DocumentError as error:
+        return [LeftOut(str(error))]
+    except PassedLimit as limit:
+        return [LeftOut(f"{file.name} is left out: to read it takes {limit}. {WHAT_TO_DO}")]
+
+
+def _read_at(work: tuple[DocumentFile, Path, str]) -> Read:
+    file, path, known = work
+    try:
+        sha256 = _sha256(path)
+        return [] if sha256 == known else _documents(file, path, sha256)
     except (DocumentError, BookError) as error:
         return [LeftOut(str(error))]
-    except (RecursionError, MemoryError) as error:
-        return [LeftOut(f"{file.name} is too large to read ({type(error).__name__}).")]
+    except MemoryError:
+        raise
+    except Exception as error:
+        # Libraries fail in many ways at what strangers have made; the next document is another.
+        what = type(error).__name__
+        return [LeftOut(f"{file.name} is left out: its reader failed ({what}). {WHAT_TO_DO}")]
 
 
 def _sha256(path: Path) -> str:

@@ -1,6 +1,7 @@
 """Documents that tests make, in every format that is read."""
 
 import zipfile
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,40 @@ def scanned_pdf(path: Path, n_pages: int = 1) -> Path:
         canvas.showPage()
     canvas.save()
     return path
+
+
+def pdf_that_draws_itself_twice() -> bytes:
+    """Return a PDF of some 600 bytes, whose form draws itself twice, and so on."""
+    resources = b"/Resources<</XObject<</F 5 0 R>>>>"
+    return _raw_pdf(resources, b"/F Do", b"/Type/XObject/Subtype/Form" + resources, b"/F Do /F Do")
+
+
+def pdf_packed_twice() -> bytes:
+    """Return a PDF of some 4 KB, whose page is 8 million letters, packed and packed again."""
+    page = b"BT /F 9 Tf (a) Tj ET " * 8_000_000
+    return _raw_pdf(
+        b"/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>",
+        zlib.compress(zlib.compress(page, 9), 9),
+        *(b"", b""),
+        filters=b"/Filter[/FlateDecode/FlateDecode]",
+    )
+
+
+def _raw_pdf(
+    resources: bytes, page: bytes, form: bytes, drawn: bytes, filters: bytes = b""
+) -> bytes:
+    """Return a PDF of one page and one form, as pdfium reads it without a table of places."""
+    objects = (
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R" + resources + b">>",
+        b"<<%s/Length %d>>stream\n%s\nendstream" % (filters, len(page), page),
+        b"<<%s/BBox[0 0 9 9]/Length %d>>stream\n%s\nendstream" % (form, len(drawn), drawn),
+    )
+    whole = b"%PDF-1.4\n"
+    for number, each in enumerate(objects, start=1):
+        whole += b"%d 0 obj\n%s\nendobj\n" % (number, each)
+    return whole + b"trailer\n<</Size 6/Root 1 0 R>>\n%%EOF"
 
 
 def docx(path: Path, story: Iterable[tuple[str, str]], title: str = "") -> Path:

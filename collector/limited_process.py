@@ -1,0 +1,186 @@
+"""Runs a function in a child that has limits: of memory, of time, and of what it may open.
+
+Files that strangers made are read by large libraries, which a few hundred bytes can keep busy for
+ever, or make take all memory. A child that passes its limits ends alone.
+"""
+
+import ctypes
+import os
+import pickle
+import resource
+import select
+import signal
+import struct
+import sys
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
+
+# ours: ten times what documents of a few hundred pages take.
+MEMORY_BYTES = 1 << 30
+# ours: about five times what dense text takes, on two slow cores; the most, three times what the
+# longest PDF takes that is read.
+LEAST_CPU_SECONDS, CPU_SECONDS_PER_MIB, MOST_CPU_SECONDS = 10, 4, 1800
+# ours: on a busy machine a second of the processor takes several on the clock.
+CLOCK_PER_CPU = 3.0
+# Where modules and what they come with lie; the rest of this project's folder may hold a home.
+_CODE = tuple(
+    Path(each)
+    for each in (sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64", Path(__file__).parent)
+)
+_PIECE = 1 << 20
+_OUT_OF_MEMORY = 3
+
+# Of Linux's Landlock: the numbers of its calls, which are the same on all machines but alpha's, and
+# what it knows since its first version: all that one can do with files, of which two are reading.
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION_FLAG, _BENEATH, _NO_NEW_PRIVILEGES, _O_PATH = 1, 1, 38, 0o10000000
+_ALL_FILES, _READ_FILE, _READ_FOLDER = (1 << 13) - 1, 1 << 2, 1 << 3
+# Since its fourth version: to wait for TCP connections, and to make them.
+_NETWORK_VERSION, _ALL_NETWORK = 4, 0b11
+
+
+class PassedLimit(Exception):
+    """A child needed more than it may have; the message says of what, as `more than 1 GiB …`."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a child may use. `files`: what it may read, beside Python's own and the system's."""
+
+    cpu_seconds: int
+    files: tuple[Path, ...] = ()
+    memory_bytes: int = MEMORY_BYTES
+
+
+def cpu_seconds(n_bytes: int, per_mib: int = CPU_SECONDS_PER_MIB) -> int:
+    """Return how many seconds of the processor a file of so many bytes may take."""
+    return min(LEAST_CPU_SECONDS + per_mib * n_bytes // (1 << 20), MOST_CPU_SECONDS)
+
+
+def run_limited(
+    function: Callable[[Argument], Result], argument: Argument, limits: Limits
+) -> Result:
+    """Return function(argument) from a child that is forked from this process, or raise as it did.
+
+    The caller runs no threads and has imported what `function` needs. Nothing is sent to the
+    network and no file is written, where the kernel can see to that (Linux 5.13, for TCP 6.7).
+    Raises PassedLimit when the child has ended for a limit, or crashed.
+    """
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(ours)
+        _answer(theirs, function, argument, limits)
+    os.close(theirs)
+    try:
+        answer = _read_all(ours, time.monotonic() + limits.cpu_seconds * CLOCK_PER_CPU)
+    finally:
+        os.close(ours)
+        # It ends, or is late: its side is closed when its code is known, which no signal changes.
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        status = os.waitpid(child, 0)[1]
+    if answer is None:
+        raise _too_long(limits)
+    if not answer:
+        raise _why(os.waitstatus_to_exitcode(status), limits)
+    worked, value = pickle.loads(answer)
+    if not worked:
+        raise value
+    return value  # type: ignore[no-any-return]
+
+
+def _answer(
+    pipe: int, function: Callable[[Argument], Result], argument: Argument, limits: Limits
+) -> NoReturn:
+    code = 1
+    try:
+        _limit(limits)
+        answer: tuple[bool, Any]
+        try:
+            answer = True, function(argument)
+        except MemoryError:
+            raise
+        except Exception as error:
+            answer = False, error
+        file = os.fdopen(pipe, "wb", closefd=False)
+        pickle.dump(answer, file)
+        file.flush()
+        code = 0
+    except MemoryError:
+        code = _OUT_OF_MEMORY
+    finally:
+        os._exit(code)
+
+
+def _read_all(pipe: int, deadline: float) -> bytes | None:
+    """Return all that comes until the other side is closed, None if that is not by the deadline."""
+    pieces: list[bytes] = []
+    while select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
+        piece = os.read(pipe, _PIECE)
+        if not piece:
+            return b"".join(pieces)
+        pieces.append(piece)
+    return None
+
+
+def _why(code: int, limits: Limits) -> PassedLimit:
+    if code == -signal.SIGXCPU:
+        return _too_long(limits)
+    if code == _OUT_OF_MEMORY:
+        return PassedLimit(f"more than {limits.memory_bytes >> 30} GiB of memory")
+    # Libraries in C end their process where memory is refused, as well as where they are wrong.
+    return PassedLimit(f"too much memory, or a library that failed (code {code})")
+
+
+def _too_long(limits: Limits) -> PassedLimit:
+    seconds = f"{limits.cpu_seconds} second{'s' * (limits.cpu_seconds != 1)}"
+    return PassedLimit(f"more than {seconds} of the processor")
+
+
+def _limit(limits: Limits) -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
+    # macOS has no such limit of memory.
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
+    if has_landlock():
+        _shut_in(limits.files)
+
+
+def has_landlock() -> bool:
+    """Return whether the kernel can shut a process in."""
+    return sys.platform == "linux" and _landlock_version(ctypes.CDLL(None)) > 0
+
+
+def _landlock_version(calls: ctypes.CDLL) -> int:
+    return int(calls.syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG))
+
+
+def _shut_in(files: Iterable[Path]) -> None:
+    """Take away all files but those to read, and TCP."""
+    calls = ctypes.CDLL(None)
+    handled = (ctypes.c_uint64 * 2)(_ALL_FILES, _ALL_NETWORK)
+    # Older kernels know the first number alone.
+    size = 16 if _landlock_version(calls) >= _NETWORK_VERSION else 8
+    rules = calls.syscall(_CREATE_RULESET, handled, size, 0)
+    for path in (*_CODE, *files):
+        if path.exists():
+            _allow(calls, rules, path)
+    calls.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    calls.syscall(_RESTRICT_SELF, rules, 0)
+
+
+def _allow(calls: ctypes.CDLL, rules: int, path: Path) -> None:
+    reading = _READ_FILE | (_READ_FOLDER if path.is_dir() else 0)
+    place = os.open(path, _O_PATH)
+    rule = struct.pack("=Qi", reading, place)
+    calls.syscall(_ADD_RULE, rules, _BENEATH, rule, 0)
+    os.close(place)
