@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import IO, Any
 
 from django.conf import settings
@@ -25,6 +26,7 @@ from django.http.response import HttpResponseBase
 from django.urls import get_resolver, set_script_prefix
 
 from common import outages
+from common.long_bodies import SHORT_BYTES, may_send
 
 log = logging.getLogger(__name__)
 # So many pages are made at once by a process: they wait for the database mostly, and each thread
@@ -41,12 +43,15 @@ SEEN_SECONDS = 1.0
 BODY_SECONDS, BYTES_A_SECOND = 20.0, 16_000
 # What is longer is kept in a file, and there is an end to all such files of a process together.
 IN_MEMORY_BYTES, MOST_STORED_BYTES = 256_000, 400_000_000
+# What is refused is read on for so long, and kept nowhere: many clients, botocore among them, read
+# no answer before they have sent all.
+MOST_DISCARDED_BYTES = 120_000_000
 # A request says there whether it has a body (RFC 9112, 6.3); a later HTTP need not.
 HTTP_1 = ("1.0", "1.1")
 
 
 class _Refused(Exception):
-    """A body is not read to its end."""
+    """A body is not kept."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -99,8 +104,6 @@ class PagesHandler(ASGIHandler):
         most: int = settings.LONGEST_BODY_BYTES
         headers = dict(scope["headers"])
         told, in_pieces = headers.get(b"content-length", b""), b"transfer-encoding" in headers
-        if told.isdigit() and int(told) > most:
-            raise _too_long(most)
         if not told and not in_pieces and scope["http_version"] in HTTP_1:
             # A page that is only asked for: to wait for nothing takes as long as to make it.
             return io.BytesIO()
@@ -111,6 +114,8 @@ class PagesHandler(ASGIHandler):
             body = tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115
         came, more, began = 0, True, time.monotonic()
         try:
+            if told.isdigit():
+                await self._check(int(told), scope)
             # To be told that all has come takes as long as to read it, and is known by its length.
             while more and came < length:
                 left = began + BODY_SECONDS + came / BYTES_A_SECOND - time.monotonic()
@@ -120,19 +125,42 @@ class PagesHandler(ASGIHandler):
                     raise RequestAborted
                 piece, more = message.get("body", b""), message.get("more_body", False)
                 came += len(piece)
-                if came > most:
-                    raise _too_long(most)
+                if came > SHORT_BYTES >= came - len(piece) or came > most:
+                    await self._check(came, scope)
                 if came > IN_MEMORY_BYTES:
                     self._note(body, came)
                 body.write(piece)
         except TimeoutError:
             self._drop(body)
             raise _Refused(408, "This took too long to arrive. Send it again.") from None
+        except _Refused:
+            self._drop(body)
+            if more:
+                await _discard(receive, min(length, MOST_DISCARDED_BYTES) - came)
+            raise
         except BaseException:
             self._drop(body)
             raise
         body.seek(0)
         return body
+
+    async def _check(self, n_bytes: int, scope: Any) -> None:
+        """Raise _Refused for a body that is longer than its sender may send."""
+        most: int = settings.LONGEST_BODY_BYTES
+        if n_bytes > most:
+            raise _Refused(413, f"This is longer than {most // 1_000_000} MB. Send less at once.")
+        if n_bytes <= SHORT_BYTES:
+            return
+        request, _ = self.create_request(scope, io.BytesIO())
+        knows = request is not None and await asyncio.wrap_future(
+            self._threads.submit(may_send, request)
+        )
+        if not knows:
+            raise _Refused(
+                413,
+                f"This is longer than {SHORT_BYTES // 1_000_000} MB. Send less at once, or sign in "
+                "first if you are sending a file.",
+            )
 
     def _note(self, body: IO[bytes], came: int) -> None:
         """Count what is kept of long bodies; raises _Refused when it is too much altogether."""
@@ -265,5 +293,12 @@ async def _from_threads(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
-def _too_long(most: int) -> _Refused:
-    return _Refused(413, f"This is longer than {most // 1_000_000} MB. Send less at once.")
+async def _discard(receive: Any, left: float) -> None:
+    """Read so many bytes more of a body, for as long as a short one may take; keep nothing."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(BODY_SECONDS):
+            while left > 0:
+                message = await receive()
+                left -= len(message.get("body", b""))
+                if not message.get("more_body"):
+                    return

@@ -5,9 +5,10 @@ from functools import wraps
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import login, logout
+from django.contrib.auth import get_user, login, logout
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import redirect_to_login
+from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -44,6 +45,12 @@ def requester_required(view: View) -> View:
         return view(request, *args, **kwargs)
 
     return guarded
+
+
+def knows(request: HttpRequest, **names: object) -> bool:
+    """Return whether a signed-in requester sends this, whose body has not been read yet."""
+    SessionMiddleware(lambda _: HttpResponse()).process_request(request)
+    return needs_no_password(request) or get_user(request).is_authenticated
 
 
 def needs_no_password(request: HttpRequest) -> bool:

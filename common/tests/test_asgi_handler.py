@@ -155,7 +155,26 @@ def test_a_body_without_end_is_refused_before_it_is_kept(pages: PagesHandler, to
     visit = Visit(pages, *[b"a" * 400] * 9, told=told)
     assert b"Send less at once" in asyncio.run(visit.answer())
     assert visit.status == 413
-    assert len(visit.pieces) == (9 if told else 6)
+    # What is left is read all the same, for a client that reads no answer before it has sent all.
+    assert visit.pieces == []
+
+
+@pytest.mark.parametrize("told", [0, 2_000_000])
+@pytest.mark.parametrize("is_known", [False, True])
+def test_only_people_who_are_known_send_long_bodies(
+    pages: PagesHandler, monkeypatch: pytest.MonkeyPatch, settings: Any, told: int, is_known: bool
+) -> None:
+    settings.LONGEST_BODY_BYTES = 3_000_000
+    monkeypatch.setattr(module, "may_send", lambda request: is_known)
+    stored: list[int] = []
+    monkeypatch.setattr(pages, "_note", lambda body, came: stored.append(came))
+    visit = Visit(pages, *[b"a" * 250_000] * 8, told=told)
+    answer = asyncio.run(visit.answer())
+    assert visit.status == (200 if is_known else 413)
+    assert (len(answer) == 2_000_000) == is_known
+    if not is_known:
+        assert b"longer than 1 MB. Send less at once, or sign in first" in answer
+        assert max(stored, default=0) <= (0 if told else 1_000_000)
 
 
 def test_long_bodies_have_so_much_room_together(

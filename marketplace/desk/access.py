@@ -100,6 +100,11 @@ def requester_page(view: DeskView[Arguments]) -> View[Arguments]:
     return desk_page(guarded)
 
 
+def knows(request: HttpRequest, **names: object) -> bool:
+    """Return whether somebody signed in at the desk sends this, whose body is not read yet."""
+    return is_open_desk(request) or session_of(request) is not None
+
+
 def is_open_desk(request: HttpRequest) -> bool:
     """Return whether the desk opens without a password: allowed, and asked from this machine."""
     return bool(open_desk()) and is_from_this_machine(request)

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.dashboard.access import name_of
+from annotation.dashboard.access import knows, name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.collections.scheme_form import (
     first_new,
@@ -31,6 +31,7 @@ from collector.protocols.revisions import is_unopened, newest, revise
 from collector.protocols.stage_tables import LabelTable
 from collector.protocols.texts import current_text
 from common.actions import ActionError
+from common.long_bodies import long_bodies_from
 from tasks.kinds.registry import kind_of
 from tasks.pages import lease_context
 from tasks.pages.work_page import trial_page
@@ -41,6 +42,7 @@ LARGEST_FILE = 200_000
 MOST_IN_A_NAME = 40
 
 
+@long_bodies_from(knows)
 @collection_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def label_scheme(request: HttpRequest, context: CollectionContext, stage: str) -> HttpResponse:

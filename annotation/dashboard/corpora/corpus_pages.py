@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.dashboard.access import name_of, requester_required
+from annotation.dashboard.access import knows, name_of, requester_required
 from annotation.dashboard.corpora.upload_form import UploadForm, takes_documents
 from collector.ingest.documents import removal
 from collector.ingest.documents.removal import users_of_document
@@ -21,6 +21,7 @@ from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.models import Article, Corpus, DocumentUpload, UploadState
 from collector.models.corpus import CorpusKind
 from common.actions import ActionError
+from common.long_bodies import long_bodies_from
 from common.sent_form import form_key, made_before
 
 DOCUMENTS_PER_PAGE = 50
@@ -44,6 +45,7 @@ def corpora(request: HttpRequest) -> HttpResponse:
     return render(request, "dashboard/corpora/list.html", shown)
 
 
+@long_bodies_from(knows)
 @requester_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: HttpRequest, slug: str = "") -> HttpResponse:

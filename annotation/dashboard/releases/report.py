@@ -9,12 +9,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_http_methods, require_safe
 
+from annotation.dashboard.access import knows
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import REPORT
 from annotation.reports.charts import has_chart
 from annotation.reports.table import are_figures
 from collector.protocols.loading import get_protocol
+from common.long_bodies import long_bodies_from
 
 if TYPE_CHECKING:
     from annotation.reports.table import Table
@@ -26,6 +28,7 @@ MAX_BYTES = 100_000_000
 WIDE = 5
 
 
+@long_bodies_from(knows)
 @collection_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def report(request: HttpRequest, context: CollectionContext) -> HttpResponse:

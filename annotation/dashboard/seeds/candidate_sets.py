@@ -14,6 +14,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.dashboard.access import knows
 from annotation.dashboard.collection_context import CollectionContext, curated_collection_page
 from annotation.dashboard.seeds.candidate_set_form import SetsForm
 from collector.candidates.decisions import AddedSets, add_sets
@@ -23,6 +24,7 @@ from collector.candidates.proposals import CandidatesError, Proposal, Proposer, 
 from collector.graph.files import graph_of
 from collector.graph.graph_file import Graph, GraphError
 from collector.models import CandidateMember, CandidateSet, SetRole, SetState
+from common.long_bodies import long_bodies_from
 
 PER_PAGE = 40
 LABELS = {SetRole.BRIDGE: "Bridge entities", SetRole.COMPARISON: "Comparison lists"}
@@ -52,6 +54,7 @@ def candidate_sets(request: HttpRequest, context: CollectionContext) -> HttpResp
     return _page(request, context, SetsForm(context.parameters))
 
 
+@long_bodies_from(knows)
 @curated_collection_page
 @require_POST
 def add_candidates(request: HttpRequest, context: CollectionContext) -> HttpResponse:

@@ -4,10 +4,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from common.long_bodies import long_bodies_from
 from common.spreadsheet import UploadError
 from marketplace import clock
 from marketplace.configuration import currency_symbol
-from marketplace.desk.access import host_page, record
+from marketplace.desk.access import host_page, knows, record
 from marketplace.desk.pages import csv_file, leave_notice, page_of, show, text_from
 from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.lifecycle import settle_due
@@ -85,6 +86,7 @@ def payout_file(request: DeskRequest, key: int) -> HttpResponse:
     return csv_file(f"payouts-{made.pk}.csv", list(COLUMNS), rows)
 
 
+@long_bodies_from(knows)
 @host_page
 @require_POST
 def confirm_list(request: DeskRequest, key: int) -> HttpResponse:

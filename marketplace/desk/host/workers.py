@@ -9,10 +9,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from common.long_bodies import long_bodies_from
 from common.searching import holds
 from common.spreadsheet import UploadError
 from marketplace import clock
-from marketplace.desk.access import host_page, record
+from marketplace.desk.access import host_page, knows, record
 from marketplace.desk.pages import leave_notice, page_of, show, text_to_carry
 from marketplace.desk.seen_form import SeenForm
 from marketplace.desk.sessions import DeskRequest
@@ -208,6 +209,7 @@ def merge_into(request: DeskRequest, key: int) -> HttpResponse:
     return redirect("desk-worker", key=key)
 
 
+@long_bodies_from(knows)
 @host_page
 def import_people(request: DeskRequest) -> HttpResponse:
     """Show what a file would do, row by row, and do it when the host says so."""

@@ -7,10 +7,11 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from common.long_bodies import long_bodies_from
 from common.seen_version import OutOfDateError, check_seen, version_of
 from common.spreadsheet import UploadError
 from marketplace import clock
-from marketplace.desk.access import record, requester_page
+from marketplace.desk.access import knows, record, requester_page
 from marketplace.desk.batches.calls import call_of
 from marketplace.desk.batches.decisions import decide
 from marketplace.desk.batches.publishing import (
@@ -189,6 +190,7 @@ def results_file(request: DeskRequest, key: int) -> HttpResponse:
     return csv_file(f"Batch_{found.pk}_batch_results.csv", header, lines)
 
 
+@long_bodies_from(knows)
 @requester_page
 @require_POST
 def decisions(request: DeskRequest, key: int) -> HttpResponse:

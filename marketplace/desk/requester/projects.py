@@ -6,10 +6,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
+from common.long_bodies import long_bodies_from
 from common.sent_form import form_key, made_before
 from common.spreadsheet import Table, UploadError, read_table
 from marketplace import clock
-from marketplace.desk.access import record, requester_page
+from marketplace.desk.access import knows, record, requester_page
 from marketplace.desk.batches.publishing import BatchError, kind_of, make_batch, refresh_drafts
 from marketplace.desk.pages import leave_notice, show, text_from
 from marketplace.desk.requester.audience import audience_summary
@@ -106,6 +107,7 @@ def _drawn(
     )
 
 
+@long_bodies_from(knows)
 @requester_page
 @require_POST
 def add_rows(request: DeskRequest, key: int) -> HttpResponse:

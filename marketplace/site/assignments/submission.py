@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.csrf import csrf_exempt
 
+from common.long_bodies import long_bodies_from
 from common.trace import assignment_digest, note
 from marketplace import clock
 from marketplace.hits.acceptance import TooLateError, keep_aside, submit
@@ -37,6 +38,16 @@ ENTITY_ID = re.compile(r"[A-Za-z0-9]{1,64}")
 Fields = dict[str, list[str]]
 
 
+def _is_accepted(request: HttpRequest, secret: str) -> bool:
+    return _accepted_with(secret) is not None
+
+
+def _is_somebodys(request: HttpRequest) -> bool:
+    # What only the form says is not read yet: a long form proves itself by the page it came from.
+    return bool(_holders(request, dict(request.GET.lists())))
+
+
+@long_bodies_from(_is_accepted)
 @csrf_exempt
 def external_submit(request: HttpRequest, secret: str) -> HttpResponse:
     """Hand in the assignment whose acceptance this secret belongs to.
@@ -50,6 +61,7 @@ def external_submit(request: HttpRequest, secret: str) -> HttpResponse:
         return _hand_in(request, _fields_of(request), assignment)
 
 
+@long_bodies_from(_is_somebodys)
 @csrf_exempt
 def fixed_submit(request: HttpRequest) -> HttpResponse:
     """Hand in for a page that posts to the service's own path instead of `turkSubmitTo`.
