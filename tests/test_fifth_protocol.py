@@ -296,6 +296,63 @@ def test_a_missing_part_is_named(folder: Path, part: str, lost: str, message: st
         begin(folder.name)
 
 
+@pytest.mark.parametrize(
+    ("file", "before", "after", "named"),
+    [
+        ("checks.py", "from typing import Any", "import nowhere", "checks.py, line 4: ModuleNot"),
+        ("checks.py", "def problems(", "def problems((", "checks.py, line 10: SyntaxError"),
+        ("validation.py", "def vote(", "def other(", "validation.py lacks vote(type, payload)"),
+        ("validation.py", "def vote(", "def vote(more, ", "validation.py: vote is called as vote("),
+        ("export.py", "def files(", "def others(", "export.py lacks files("),
+        ("simulated.py", "def fill(", "def empty(", "simulated.py lacks fill("),
+        ("parameters.py", "VERSION = 1", "VERSION = 2", "protocol.version is 1, VERSION in"),
+        ("protocol.toml", 'name = "headline"', 'name = "line"', "the folder's name, 'headline'"),
+        (
+            "protocol.toml",
+            'kind = "label"',
+            'kind = "lable"',
+            "label.kind: There is no kind 'lable'",
+        ),
+        (
+            *("protocol.toml", 'items_from = "text"', 'items_from = "texts"'),
+            "label.items_from is 'texts', nothing that comes before: take one of seeds, text.",
+        ),
+        ("protocol.toml", "[label]", "[label", "is not valid TOML"),
+        ("instructions/text.md", "{reward}", "{rewards}", "text.md: {rewards} stands for nothing"),
+    ],
+)
+def test_what_is_wrong_in_a_folder_is_named_before_anything_is_collected(
+    folder: Path, file: str, before: str, after: str, named: str
+) -> None:
+    path = folder / file
+    text = path.read_text("utf-8")
+    assert before in text
+    path.write_text(text.replace(before, after, 1), "utf-8")
+    make_corpus()
+    with pytest.raises(CommandError, match=re.escape(named)):
+        run("create_collection", "lines", protocol=folder.name, corpus="hollin")
+    assert not Collection.objects.exists()
+
+
+def test_all_that_is_wrong_is_named_at_once_a_line_each(folder: Path) -> None:
+    for file in ("validation.py", "export.py", "instructions/consent.md"):
+        (folder / file).unlink()
+    make_corpus()
+    with pytest.raises(CommandError) as refusal:
+        run("create_collection", "lines", protocol=folder.name, corpus="hollin")
+    assert len(str(refusal.value).split("\n")) == 3
+
+
+def test_a_part_that_was_lost_since_is_named_at_publish(folder: Path) -> None:
+    make_corpus()
+    run("create_collection", "lines", protocol=folder.name, corpus="hollin", budget=20.0)
+    run("select_seeds", "lines", count=4)
+    (folder / "validation.py").unlink()
+    with pytest.raises(CommandError, match=r"lacks .*validation\.py: write it"):
+        run("publish", "lines")
+    assert Collection.objects.get().state == "draft"
+
+
 def begin(protocol: str) -> None:
     """Go through the commands that need the protocol's parts."""
     run("create_collection", "lines", protocol=protocol, corpus="hollin")

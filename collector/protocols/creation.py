@@ -12,6 +12,7 @@ from collector.models import Collection, CollectionText, Corpus, Stage
 from collector.protocols.loading import Protocol, ProtocolError, get_protocol
 from collector.protocols.parameters import Parameters
 from collector.protocols.part_contract import PARAMETERS, WITHHOLDING
+from collector.protocols.wholeness import check_whole
 from common.actions import ActionError
 from common.storable import NotStorable, storable
 
@@ -44,9 +45,11 @@ def create_collection(
     knew it could draw the same pairs. Elsewhere it is 0. form_key: of the form that makes it.
 
     Raises ActionError for a taken slug, for a form that has made one before, and for what no column
-    can hold, ProtocolError for wrong parameters or missing texts.
+    can hold, ProtocolError for wrong parameters, and for what the protocol's folder lacks or has
+    wrong.
     """
     parameters = protocol.parameters(overrides)
+    check_whole(protocol, parameters)
     texts = {name: protocol.text(name) for name in ("consent", *parameters.stages())}
     collection = Collection(
         slug=slug,

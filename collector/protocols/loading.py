@@ -5,6 +5,7 @@ import importlib
 import importlib.util
 import sys
 import tomllib
+import traceback
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -196,9 +197,27 @@ def _values(text: str) -> dict[str, object]:
 
 @cache
 def _imported(name: str, folder: Path, part: str) -> ModuleType:
-    """Return the folder's module, imported as a package of its own where it has no other name."""
+    """Return the folder's module, imported as a package of its own where it has no other name.
+
+    Raises ProtocolError naming the line that cannot be imported.
+    """
     package = _package(name, folder)
-    return importlib.import_module(f"{package}.{part}")
+    try:
+        return importlib.import_module(f"{package}.{part}")
+    except Exception as error:
+        # Whatever its author's own lines raise.
+        raise ProtocolError(
+            f"{_place(error, folder, part)}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _place(error: Exception, folder: Path, part: str) -> str:
+    """Return the file of a folder, and the line there, at which it could not be imported."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}, line {error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
+    return f"{inside[-1].filename}, line {inside[-1].lineno}" if inside else f"{folder / part}.py"
 
 
 def _package(name: str, folder: Path) -> str:

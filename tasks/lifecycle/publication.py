@@ -8,8 +8,9 @@ from django.utils import timezone
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.known import hosts_without
-from collector.protocols.loading import ProtocolError
+from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import Parameters
+from collector.protocols.wholeness import check_parts
 from common.actions import ActionError
 from common.command_line import MANAGE
 from tasks.crowd.requester_api import call
@@ -43,7 +44,7 @@ def publish(
     nothing is opened.
     """
     _check(collection)
-    _check_samples(collection)
+    _check_protocol(collection)
     _check_known(collection)
     call("get_account_balance")
     check_groups(parameters_of(collection).people.groups)
@@ -67,9 +68,10 @@ def publish(
     return opened
 
 
-def _check_samples(collection: Collection) -> None:
-    """Raise ActionError where a preview could not show its sample of the work."""
+def _check_protocol(collection: Collection) -> None:
+    """Raise ActionError for what the protocol's folder lacks, or a preview could not show of it."""
     try:
+        check_parts(get_protocol(collection.protocol))
         for kind in set(collection.stages.values_list("kind", flat=True)):
             sample_of(collection.protocol, kind)
     except ProtocolError as error:

@@ -1,5 +1,7 @@
 """Words and amounts for people: the collection's texts, filled in and rendered, and its prices."""
 
+import re
+
 from collector.models import Collection
 from collector.protocols.parameters import Parameters, StageTable
 from common.markdown import html_of
@@ -8,6 +10,7 @@ from tasks.kinds.registry import kind_of
 from tasks.money.rejection_terms import told_workers
 from tasks.posting.hits import money
 
+PLACEHOLDER, COMMENT = re.compile(r"\{[a-z_]+\}"), re.compile("<!--.*?-->", re.DOTALL)
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 
@@ -75,6 +78,12 @@ def fill_placeholders(
             "minutes": table.expected_minutes,
         }
     return filled(text, values)
+
+
+def unknown_placeholders(text: str, parameters: Parameters, stage_name: str) -> list[str]:
+    """Return each {name} in the text of a stage that nothing stands for; comments may hold any."""
+    filled = fill_placeholders(text, Collection(), parameters, stage_name)
+    return PLACEHOLDER.findall(COMMENT.sub("", filled))
 
 
 def markdown(text: str) -> str:

@@ -87,7 +87,7 @@ def _create(form: CollectionForm, key: str) -> Collection | None:
     except ActionError as error:
         form.add_error("slug", error.on_page)
     except ProtocolError as error:
-        form.add_error("protocol", str(error))
+        form.add_error("protocol", str(error).split("\n"))
     else:
         return made
     return None
