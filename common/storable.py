@@ -1,9 +1,9 @@
 """Sees to it that a row holds what its columns can, before a database says so in its own words."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db.models import Model
+from django.db.models import Field, Model
 from django.http import QueryDict
 
 Row = TypeVar("Row", bound=Model)
@@ -17,8 +17,8 @@ def storable(row: Row) -> Row:
     """Return the row, whose every field fits its column on every database; raises NotStorable."""
     fields = row._meta.concrete_fields
     try:
-        # An empty list or table is a value to keep, though no form would take it.
-        row.clean_fields([one.name for one in fields if getattr(row, one.attname) in ([], {})])
+        # An empty list or table is a value to keep, and so is none, though no form would take it.
+        row.clean_fields([one.name for one in fields if _is_empty(row, one)])
     except ValidationError as error:
         name, sentences = next(iter(error.message_dict.items()))
         raise NotStorable(_sentence(row, name, sentences[0])) from None
@@ -27,6 +27,11 @@ def storable(row: Row) -> Row:
         if isinstance(value, str) and not is_text(value):
             raise NotStorable(_sentence(row, field.name, "it holds what is no text"))
     return row
+
+
+def _is_empty(row: Model, field: "Field[Any, Any]") -> bool:
+    value = getattr(row, field.attname)
+    return value in ([], {}) or (value is None and field.null)
 
 
 def is_text(value: str) -> bool:

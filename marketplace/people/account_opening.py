@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
 
@@ -61,6 +61,28 @@ def keys_of(requester: Requester, endpoint_url: str, now: datetime) -> Requester
     )
 
 
+class OtherFile(ValueError):
+    """What stands in the place of a keys file is not this requester's; the message is one line."""
+
+
+def check_keys_file(name: str, path: Path) -> None:
+    """Raise OtherFile unless the keys of the requester `name` stand there, or nothing does."""
+    if not path.exists():
+        return
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        told = {field.name: str(found[field.name]) for field in fields(RequesterKeys)}
+    except (ValueError, KeyError, TypeError, OSError):
+        raise OtherFile(
+            f"{path} is there and holds something else: give the keys another file."
+        ) from None
+    if told["requester_name"] != name:
+        raise OtherFile(
+            f"{path} holds the keys of {told['requester_name']!r}: give those of {name!r} another "
+            "file, or move it away."
+        )
+
+
 def write_keys(keys: RequesterKeys, path: Path) -> None:
     """Write the keys as JSON that only the owner can read, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,9 +94,15 @@ def write_keys(keys: RequesterKeys, path: Path) -> None:
 
 
 def open_worker(name: str, country: str, now: datetime) -> tuple[Worker, str]:
-    """Return a new worker and the token of their personal link, which is not kept in clear."""
+    """Return a new worker and the token of their personal link, which is not kept in clear.
+
+    Raises NotStorable for a name that no column can hold, or that is none.
+    """
     token = new_secret()
-    worker = Worker.objects.create(
-        display_name=name, country=country, link_digest=digest(token), created_at=now
+    worker = storable(
+        Worker(
+            display_name=name.strip(), country=country, link_digest=digest(token), created_at=now
+        )
     )
+    worker.save(force_insert=True)
     return worker, token

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from common.storable import NotStorable
 from marketplace.models import AccessKey, Payout, Requester, Worker
 from marketplace.people.account_opening import RequesterKeys
 from marketplace.tests.boto import mturk_client
@@ -37,6 +38,50 @@ def test_a_requester_is_opened_once(tmp_path: Path) -> None:
     assert Requester.objects.get().contact == "rita@lab.example"
     assert json.loads(path.read_text()) == first | {"endpoint_url": "https://m.example"}
     assert (Requester.objects.count(), AccessKey.objects.count()) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ("notes", "holds something else: give the keys another file"),
+        ("[1]", "holds something else"),
+        (None, "holds the keys of 'Rita': give those of 'Ann' another file"),
+    ],
+)
+def test_a_file_that_is_not_the_requester_s_is_never_overwritten(
+    tmp_path: Path, content: str | None, named: str
+) -> None:
+    path = tmp_path / "keys.json"
+    if content is None:
+        call_command("create_requester", "Rita", keys_file=str(path))
+    else:
+        path.write_text(content)
+    before = path.read_text()
+    with pytest.raises(CommandError, match=named):
+        call_command("create_requester", "Ann", keys_file=str(path))
+    assert path.read_text() == before
+    assert not Requester.objects.filter(name="Ann").exists()
+
+
+@pytest.mark.parametrize("name", ["", "  ", "A\0da", "A" * 500])
+def test_a_worker_without_a_name_that_can_be_kept_is_not_opened(name: str) -> None:
+    with pytest.raises(NotStorable, match="cannot be kept"):
+        call_command("create_worker", name)
+    assert not Worker.objects.exists()
+
+
+def test_a_link_that_leads_nowhere_is_not_made(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DOMAIN", "lab.example")
+    settings.MARKETPLACE_BASE_URL = "http://127.0.0.1:8000"
+    with pytest.raises(
+        CommandError, match=r"reach this site at lab\.example.* give it with --base"
+    ):
+        call_command("create_worker", "Ada")
+    assert not Worker.objects.exists()
+    call_command("create_worker", "Ada", base_url="https://lab.example")
+    assert "https://lab.example/enter/" in capsys.readouterr().out
 
 
 def test_the_keys_name_the_marketplace_s_own_address(tmp_path: Path, settings: Any) -> None:

@@ -6,14 +6,20 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from common.arguments import amount
 from common.command_line import MANAGE
 from marketplace import clock
 from marketplace.configuration import default_balance_cents, local_address, own_address
 from marketplace.money.amounts import price_of
-from marketplace.people.account_opening import keys_of, open_requester, write_keys
+from marketplace.people.account_opening import (
+    OtherFile,
+    check_keys_file,
+    keys_of,
+    open_requester,
+    write_keys,
+)
 
 
 class Command(BaseCommand):
@@ -21,7 +27,8 @@ class Command(BaseCommand):
 
     help = (
         "Open a requester's account and write what its boto3 client needs to a file.\n"
-        "Running it again keeps the account and its keys.\n\nExample:\n"
+        "Running it again keeps the account and its keys. A file that holds anything else than\n"
+        "this requester's keys is left as it is.\n\nExample:\n"
         f'  {MANAGE} create_requester "Rita\'s lab" --keys-file rita.json\n\n'
         "  client = boto3.client('mturk', region_name='us-east-1',\n"
         "      endpoint_url=keys['endpoint_url'], aws_access_key_id=keys['access_key_id'],\n"
@@ -57,6 +64,10 @@ class Command(BaseCommand):
         now = clock.now()
         balance, path = options["balance"], Path(options["keys_file"])
         cents = default_balance_cents() if balance is None else int(Decimal(balance) * 100)
+        try:
+            check_keys_file(options["name"], path)
+        except OtherFile as error:
+            raise CommandError(str(error)) from None
         requester = open_requester(
             options["name"], options["contact"], cents, now, options["payment_terms"]
         )

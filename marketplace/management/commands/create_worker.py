@@ -1,14 +1,17 @@
 """Opens a worker's account with a personal link."""
 
 import json
+import os
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.management.base import BaseCommand, CommandError
 
 from common.command_line import MANAGE
 from marketplace import clock
 from marketplace.configuration import local_address, own_address
+from marketplace.environment import LOOPBACK
 from marketplace.people.account_opening import open_worker
 from marketplace.people.countries import is_country
 
@@ -37,8 +40,15 @@ class Command(BaseCommand):
         country = options["country"].upper()
         if country and not is_country(country):
             raise CommandError("Write the country as two letters, like DE or US.")
-        worker, token = open_worker(options["name"], country, clock.now())
         base = (options["base_url"] or own_address() or local_address()).rstrip("/")
+        domain = os.environ.get("DOMAIN")
+        if domain and not options["base_url"] and urlsplit(base).hostname in LOOPBACK:
+            # A link is shown once: a wrong one is lost.
+            raise CommandError(
+                f"Workers reach this site at {domain}, and its whole address is not known here: "
+                "give it with --base-url."
+            )
+        worker, token = open_worker(options["name"], country, clock.now())
         link = f"{base}/enter/{token}/"
         if options["json"]:
             self.stdout.write(json.dumps({"worker": worker.worker_id, "link": link}))
