@@ -19,6 +19,7 @@ from django.views.decorators.http import require_POST, require_safe
 from collector.accounts import LONGEST_PASSWORD, create_account, owner
 from collector.models import SignInTries, User
 from common.actions import ActionError
+from common.known_browser import known_browser, remember_browser
 from common.rate_limit import Limit, client_address
 from common.storable import without_nul
 from common.visitors import is_from_this_machine, safe_next_url
@@ -27,6 +28,9 @@ View = Callable[..., HttpResponseBase]
 # Wrong passwords for one account from one place; whoever has used them up waits for all again.
 WAIT_MINUTES = 5
 TRIES = Limit(at_once=5, seconds=WAIT_MINUTES * 60 / 5)
+# From all places together, but for browsers in which the account was signed in to before: whoever
+# guesses has many addresses, and keeps its owner out of no browser of theirs.
+TRIES_ELSEWHERE = Limit(at_once=20, seconds=WAIT_MINUTES * 60 / 5)
 NOT_YOURS = "Accounts are made by whoever set this server up."
 
 
@@ -71,16 +75,26 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         # Of this account, from this address: nobody's guesses keep anybody else out who sits behind
         # the same one, and signing in to one's own between two guesses takes none of them back.
+        account = User.normalize_username(request.POST.get("username", "").strip())
+        browser = known_browser(request, f"requester:{account}")
         address = client_address(request, settings.CLIENT_ADDRESS_HEADER)
-        who = (request.POST.get("username", ""), address)
-        if not SignInTries.take(TRIES, timezone.now(), *who):
+        tries = (
+            [(TRIES, (account, "browser", browser))]
+            if browser
+            else [(TRIES, (account, address)), (TRIES_ELSEWHERE, (account,))]
+        )
+        now = timezone.now()
+        if not all(SignInTries.take(limit, now, *who) for limit, who in tries):
             form = AuthenticationForm(request)
             waiting = {"form": form, "minutes": WAIT_MINUTES, "next": target}
             return render(request, "dashboard/sign_in.html", waiting, status=429)
         if form.is_valid():
-            SignInTries.give_back(TRIES, *who)
+            for limit, who in tries:
+                SignInTries.give_back(limit, *who)
             login(request, form.get_user())
-            return redirect(target)
+            response = redirect(target)
+            remember_browser(request, response, f"requester:{account}")
+            return response
     return render(request, "dashboard/sign_in.html", {"form": form, "next": target})
 
 

@@ -30,8 +30,8 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     # An unknown name takes as long as a wrong password.
     if not (user or DeskUser()).has_password(request.POST.get("password", "")) or user is None:
         return _door(request, WRONG, 403)
-    signed_in(request, f"desk:{name}")
     response = redirect(safe_next_url(request, "desk-home", under="/desk/"))
+    signed_in(request, response, f"desk:{name}")
     begin(request, response, user)
     return response
 

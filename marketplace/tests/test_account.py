@@ -50,6 +50,24 @@ def test_a_password_signs_in_and_a_wrong_one_does_not(
         assert Worker.objects.count() == 1
 
 
+def test_guesses_from_many_addresses_keep_no_known_browser_out(
+    with_password: Visitor, settings: Any
+) -> None:
+    settings.MARKETPLACE_CLIENT_ADDRESS_HEADER = "X-Forwarded-For"
+    ada = come(name="Ada", password=PASSWORD)
+    assert is_in(ada)
+    ada.post("/hits/", "/sign-out/")
+    for number in range(60):
+        mallory = Visitor()
+        mallory.client.defaults["HTTP_X_FORWARDED_FOR"] = f"203.0.113.{number}"
+        mallory.post("/", "/sign-in/", name="Ada", password="guess")
+    stranger = Visitor()
+    stranger.post("/", "/sign-in/", name="Ada", password=PASSWORD)
+    assert not is_in(stranger)
+    ada.post("/", "/sign-in/", name="Ada", password=PASSWORD)
+    assert is_in(ada)
+
+
 def test_guessing_becomes_slow(with_password: Visitor, later: Any) -> None:
     for _ in range(5):
         come(name="Ada", password="wrong guess")

@@ -180,6 +180,29 @@ def test_behind_a_front_server_only_who_was_wrong_has_to_wait(settings: Any) -> 
     assert rita.post("/sign-in/", wrong).status_code == 200
 
 
+def test_guesses_from_many_addresses_are_slowed_and_keep_no_known_browser_out(
+    settings: Any,
+) -> None:
+    settings.PASSWORDLESS_SIGN_IN, settings.CLIENT_ADDRESS_HEADER = False, "X-Forwarded-For"
+    User.objects.create_user("rita", password="a long enough one")
+    right = {"username": "rita", "password": "a long enough one"}
+    rita = make_browser(HTTP_X_FORWARDED_FOR="198.51.100.1")
+    assert rita.post("/sign-in/", right).status_code == 302
+    rita.post("/sign-out/")
+    names = ["rita", " rita", "ｒｉｔａ"]
+    guesses = [
+        make_browser(HTTP_X_FORWARDED_FOR=f"203.0.113.{number}").post(
+            "/sign-in/", {"username": names[number % 3], "password": f"guess {number}"}
+        )
+        for number in range(60)
+    ]
+    assert [one.status_code for one in guesses].count(200) == 20
+    assert rita.post("/sign-in/", right).status_code == 302
+    # What proves one account's browser proves no other's, and whoever is known guesses slowly, too.
+    wrong = {"username": "rita", "password": "no"}
+    assert [rita.post("/sign-in/", wrong).status_code for _ in range(6)] == [*[200] * 5, 429]
+
+
 def test_leaving_ends_the_session(rita: Client, settings: Any) -> None:
     reply = rita.post("/sign-out/", follow=True)
     assert b"You are signed out" in reply.content

@@ -51,8 +51,9 @@ def _by_password(request: HttpRequest, name: str) -> HttpResponse:
     if worker is None:
         problem = _("This name and password do not go together.")
         return sign_in_page(request, problem, 403, asks_password=True)
-    signed_in(request, key)
-    return _let_in(request, worker)
+    response = _let_in(request, worker)
+    signed_in(request, response, key)
+    return response
 
 
 def _let_in(request: HttpRequest, worker: Worker) -> HttpResponse:

@@ -2,15 +2,17 @@
 
 from datetime import datetime
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
+from common.known_browser import known_browser, remember_browser
 from common.rate_limit import Limit, client_address
 from marketplace.configuration import client_address_header
 from marketplace.models import SignInTries
 
 QUARTER = 15 * 60
-# Many people may sit behind one address, and nobody may lock another person out from elsewhere.
+# Many people may sit behind one address. Many addresses may be one person's who guesses: from
+# browsers that an account does not know, all together have so many tries.
 PER_NAME_AND_ADDRESS = Limit(at_once=5, seconds=QUARTER / 5)
 PER_NAME = Limit(at_once=50, seconds=QUARTER / 50)
 LINKS_PER_ADDRESS = Limit(at_once=50, seconds=QUARTER / 50)
@@ -19,16 +21,25 @@ LINKS_PER_ADDRESS = Limit(at_once=50, seconds=QUARTER / 50)
 def try_name(request: HttpRequest, name: str, now: datetime) -> str:
     """Count one try to sign in by this name; return a sentence when there were too many lately.
 
-    What others at the same address get wrong keeps nobody out. `signed_in` takes it back.
+    What others get wrong, at the same address or elsewhere, keeps nobody out of a browser in which
+    they have signed in before. `signed_in` takes the try back.
     """
-    here = SignInTries.take(PER_NAME_AND_ADDRESS, now, name, _address(request))
-    return "" if here and SignInTries.take(PER_NAME, now, name) else _refusal()
+    if browser := known_browser(request, name):
+        may = SignInTries.take(PER_NAME_AND_ADDRESS, now, name, "browser", browser)
+    else:
+        may = SignInTries.take(PER_NAME_AND_ADDRESS, now, name, _address(request))
+        may = may and SignInTries.take(PER_NAME, now, name)
+    return "" if may else _refusal()
 
 
-def signed_in(request: HttpRequest, name: str) -> None:
-    """Take the try back that has succeeded: only wrong ones count."""
-    SignInTries.give_back(PER_NAME_AND_ADDRESS, name, _address(request))
-    SignInTries.give_back(PER_NAME, name)
+def signed_in(request: HttpRequest, response: HttpResponse, name: str) -> None:
+    """Take the try back that has succeeded, and have the browser known from now on."""
+    if browser := known_browser(request, name):
+        SignInTries.give_back(PER_NAME_AND_ADDRESS, name, "browser", browser)
+    else:
+        SignInTries.give_back(PER_NAME_AND_ADDRESS, name, _address(request))
+        SignInTries.give_back(PER_NAME, name)
+    remember_browser(request, response, name)
 
 
 def try_link(request: HttpRequest, now: datetime) -> str:
