@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from common.safe_files import private_path
+
 HEAD_BYTES = 4096
 ALIGNMENT = 64
 
@@ -87,7 +89,7 @@ def column(folder: Path, name: str, kind: str) -> Any:
 @contextmanager
 def exclusive_folder(folder: Path) -> Iterator[Path]:
     """Give `folder` empty, to build in; a second builder on this machine waits for the first."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    private_path(folder.parent)
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         # What is there was left by one who died.

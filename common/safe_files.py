@@ -21,6 +21,25 @@ def private_folder(path: Path, mark: str) -> None:
             _close(path, FOLDER_MODE)
 
 
+def private_path(path: Path) -> Path:
+    """Make a folder, and what is missing on the way to it, for their owner alone; return it.
+
+    One that is there is closed to others where it is ours.
+    """
+    for each in (*reversed(path.parents), path):
+        each.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    _close(path, FOLDER_MODE)
+    return path
+
+
+def private_text(path: Path, text: str) -> None:
+    """Write a file that its owner alone may read, also where it was there and open to others."""
+    with open(os.open(path, os.O_CREAT | os.O_WRONLY, FILE_MODE), "w", encoding="utf-8") as file:
+        _close(path, FILE_MODE)
+        file.truncate()
+        file.write(text)
+
+
 def private_databases(databases: dict[str, Any]) -> None:
     """Make the files of SQLite's databases for their owner alone, what is beside them likewise.
 

@@ -21,6 +21,7 @@ from annotation.readers.trained import ReaderError, is_installed
 from annotation.readers.watched_process import ReaderDied, Refused, WatchedProcess
 from annotation.release.release_folder import sha256_of
 from collector.protocols.loading import get_protocol
+from common.safe_files import private_path
 
 log = logging.getLogger(__name__)
 # Whoever has given no sign for so long has died.
@@ -137,7 +138,7 @@ def _train_claimed(run: BaselineRun, claim: str) -> bool:
 def _train(run: BaselineRun) -> bool:
     """Return whether what was trained is stored; it is not when the claim was lost."""
     folder = folder_of(run)
-    folder.mkdir(parents=True, exist_ok=True)
+    private_path(private_path(folder.parent) / folder.name)
     process = WatchedProcess(folder)
     try:
         (folder / WORK).write_text(json.dumps(_work(run)), "utf-8")

@@ -29,7 +29,7 @@ from collector.models.corpus import CorpusKind
 from collector.protocols.loading import ProtocolError, get_protocol
 from common.actions import ActionError
 from common.command_line import MANAGE
-from common.safe_files import FOLDER_MODE
+from common.safe_files import private_path
 from tasks.kinds.registry import kind_of
 from tasks.money.estimates import estimate, totals
 
@@ -129,7 +129,8 @@ def rehearse(rehearsal_id: int, now: datetime, report: Report = lambda step, sha
     mine = Rehearsal.objects.filter(pk=rehearsal_id, claim=claim, state=RehearsalState.RUNNING)
     folder = _folder() / claim
     try:
-        folder.mkdir(mode=FOLDER_MODE, parents=True)
+        private_path(_folder())
+        private_path(folder)
         return _rehearse(mine, folder, report)
     except (ReaderDied, ActionError, ProtocolError, DatabaseError, OSError) as error:
         log.warning("Rehearsal %s: %s", rehearsal_id, error)

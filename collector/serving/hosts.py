@@ -14,7 +14,8 @@ class HostMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        host = request.META.get("HTTP_HOST", "").rsplit(":", 1)[0]
+        # Names of hosts are written in any case (RFC 9110, 4.2.3).
+        host = request.META.get("HTTP_HOST", "").rsplit(":", 1)[0].lower()
         urlconf = settings.HOST_URLCONFS.get(host)
         if urlconf is None:
             return _unknown()

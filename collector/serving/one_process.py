@@ -15,6 +15,7 @@ from django.core.management import call_command
 from collector.models import Collection
 from collector.serving.embedded_jobs import jobs
 from collector.serving.plan import LONGEST_MESSAGE_BYTES, PING_SECONDS
+from common.safe_files import private_text
 
 log = logging.getLogger(__name__)
 REQUESTER = "The dataset team"
@@ -59,7 +60,7 @@ def adopt_moved_hits() -> None:
     for old in known:
         if old != settings.COLLECTOR_URL:
             call_command("move_questions", old, settings.COLLECTOR_URL, verbosity=0)
-    path.write_text(f"{settings.COLLECTOR_URL}\n", "utf-8")
+    private_text(path, f"{settings.COLLECTOR_URL}\n")
 
 
 def _remember_address() -> None:
@@ -67,7 +68,7 @@ def _remember_address() -> None:
     path = settings.HOME / ADDRESSES
     known = path.read_text("utf-8").split() if path.exists() else []
     if settings.COLLECTOR_URL not in known:
-        path.write_text("\n".join([*known, settings.COLLECTOR_URL, ""]), "utf-8")
+        private_text(path, "\n".join([*known, settings.COLLECTOR_URL, ""]))
 
 
 def server(port: int) -> Any:

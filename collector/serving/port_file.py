@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from common.safe_files import private_text
+
 FILE = "port"
 SECONDS = 0.5
 
@@ -13,7 +15,7 @@ SECONDS = 0.5
 def announced_port(home: Path, port: int) -> Iterator[None]:
     """Let commands know the port until the block is left."""
     path = home / FILE
-    path.write_text(f"{port}\n", "utf-8")
+    private_text(path, f"{port}\n")
     try:
         yield
     finally:

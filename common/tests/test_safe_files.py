@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from common.safe_files import private_path, private_text
 from tests.serving import ROOT, SETTINGS
 
 pytestmark = pytest.mark.pure
@@ -52,6 +53,24 @@ def test_a_new_home_is_its_owners_alone(site: str, tmp_path: Path) -> None:
     assert found.pop(".") == 0o700
     assert f"{site}.sqlite3" in found
     assert set(found.values()) == {0o600}, found
+
+
+def test_what_is_made_inside_is_its_owners_alone_and_what_was_open_is_closed(
+    tmp_path: Path,
+) -> None:
+    umask = os.umask(0o022)
+    try:
+        folder = private_path(tmp_path / "rehearsals" / "one")
+        (tmp_path / "retrieval").mkdir()
+        (tmp_path / "serve.pid").write_text("a longer text")
+        private_path(tmp_path / "retrieval")
+        private_text(tmp_path / "serve.pid", "17")
+    finally:
+        os.umask(umask)
+    for path in (folder, folder.parent, tmp_path / "retrieval"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "serve.pid").stat().st_mode) == 0o600
+    assert (tmp_path / "serve.pid").read_text() == "17"
 
 
 def test_an_older_home_is_closed_and_a_folder_of_others_is_left(tmp_path: Path) -> None:

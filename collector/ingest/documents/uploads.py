@@ -24,7 +24,7 @@ from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.store import storing_failure
 from collector.models import Corpus, DocumentUpload, UploadState
 from common.actions import ActionError
-from common.safe_files import FILE_MODE, FOLDER_MODE
+from common.safe_files import FILE_MODE, private_path
 
 log = logging.getLogger(__name__)
 # A process that has given no sign for so long has died.
@@ -48,8 +48,7 @@ def upload_documents(
     form_key: of the form that sent them. Raises ActionError where files for that corpus are being
     read already, and where this form has sent them before.
     """
-    folder = Path(settings.HOME) / "uploads" / secrets.token_hex(16)
-    folder.mkdir(mode=FOLDER_MODE, parents=True)
+    folder = private_path(private_path(Path(settings.HOME) / "uploads") / secrets.token_hex(16))
     n_files = 0
     for path, file in files:
         _keep(folder / safe_path(path), file)
@@ -83,7 +82,7 @@ def safe_path(path: str) -> str:
 
 
 def _keep(path: Path, file: UploadedFile) -> None:
-    path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    private_path(path.parent)
     number = 1
     while path.exists():
         number += 1

@@ -27,6 +27,7 @@ from collector.serving.plan import (
 )
 from collector.serving.supervision import MOST_DEATHS, Supervisor
 from common.command_line import MANAGE
+from common.safe_files import private_text
 
 # Each connection is one, and hundreds may come that say nothing.
 MOST_FILES = 65_536
@@ -150,8 +151,7 @@ def _keep(planned: Plan) -> Path:
     """Write the settings where a shell can read them, for its owner alone; return the file."""
     path = settings.HOME / "serve.env"
     lines = [f"{name}={shlex.quote(value)}\n" for name, value in planned.settings.items()]
-    with open(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w") as file:
-        file.writelines(lines)
+    private_text(path, "".join(lines))
     return path
 
 
@@ -161,7 +161,7 @@ def _run(planned: Plan, say: Callable[[str], None]) -> str:
     wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
     kept = settings.HOME / "serve.pid"
-    kept.write_text(str(os.getpid()))
+    private_text(kept, str(os.getpid()))
     # In sessions of their own, so that Ctrl-C reaches this process first.
     starts = {
         process.name: partial(_popen, process, planned, start_new_session=True)

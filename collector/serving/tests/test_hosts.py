@@ -20,6 +20,10 @@ def test_collector_and_marketplace_are_two_sites():
     assert b"Marketplace" in Client(HTTP_HOST="127.0.0.1").get("/").content
 
 
+def test_a_host_is_written_in_any_case():
+    assert b"Collector" in Client(HTTP_HOST="LOCALHOST").get("/", REMOTE_ADDR="127.0.0.1").content
+
+
 def test_the_desk_is_not_open_to_what_a_front_server_passes_on():
     answer = Client(HTTP_HOST="localhost").get("/collections/", HTTP_X_FORWARDED_FOR="10.0.0.9")
     assert answer.status_code == 302
