@@ -82,8 +82,9 @@ urlpatterns = [
     path("qualifications/<word:type_id>/test/", qualification_test.test, name="test"),
     path("accepted/<word:secret>/question/", question_pages.accepted, name="html-question"),
     # The form in the frame posts here; the protocol fixes the end of this address.
-    path(
-        "accepted/<word:secret>/mturk/externalSubmit",
+    # Some pages put a slash behind it.
+    re_path(
+        f"^accepted/(?P<secret>{WORD})/mturk/externalSubmit/?$",
         submission.external_submit,
         name="external-submit",
     ),
@@ -99,6 +100,6 @@ urlpatterns = [
         name="old-task",
     ),
     # The service's own path, and what a browser makes of it beside `turkSubmitTo`.
-    path("mturk/externalSubmit", submission.fixed_submit, name="fixed-submit"),
-    path("accepted/mturk/externalSubmit", submission.fixed_submit, name="fixed-submit"),
+    re_path("^mturk/externalSubmit/?$", submission.fixed_submit, name="fixed-submit"),
+    re_path("^accepted/mturk/externalSubmit/?$", submission.fixed_submit, name="fixed-submit"),
 ]

@@ -25,7 +25,10 @@ def policies_in(parameters: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 @operation("ListReviewPolicyResultsForHIT")
 def list_review_policy_results(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return a page of what a HIT's policies found and did, results before actions."""
+    """Return a page of what a HIT's policies found, and with the first one all that they did.
+
+    MaxResults counts results: who asks for actions and reads one page sees them.
+    """
     hit_id = parameters["HITId"]
     settle_own(call, hit_id)
     levels = parameters.get("PolicyLevels") or ReviewLevel.values
@@ -33,23 +36,22 @@ def list_review_policy_results(call: Call, parameters: dict[str, Any]) -> dict[s
         hit__hit_id=hit_id, hit__requester=call.requester, level__in=levels
     )
     policies = {policy.level: policy for policy in found.order_by("level")}
-    entries: list[tuple[str, str, dict[str, Any]]] = []
-    for level, policy in policies.items():
-        if parameters.get("RetrieveResults", True):
-            entries += [(level, "ReviewResults", one) for one in policy.results]
-        if parameters.get("RetrieveActions", True):
-            for one in policy.actions:
-                at = datetime.fromisoformat(one["CompleteTime"])
-                entries.append((level, "ReviewActions", one | {"CompleteTime": at}))
+    results: list[tuple[str, dict[str, Any]]] = []
+    if parameters.get("RetrieveResults", True):
+        results = [(level, one) for level, policy in policies.items() for one in policy.results]
     size, last = page_asked(parameters, int)
     start = max(0, last[1]) if last else 0
-    shown = entries[start : start + size]
+    shown = results[start : start + size]
     end = start + len(shown)
+    with_actions = parameters.get("RetrieveActions", True) and last is None
     reply: dict[str, Any] = {"HITId": hit_id, "NextToken": token_after(end, end) if shown else None}
-    for level in policies:
+    for level, policy in policies.items():
         reply[f"{level}ReviewPolicy"] = {"PolicyName": NAMES[level]}
         reply[f"{level}ReviewReport"] = {
-            part: [one for its, kind, one in shown if (its, kind) == (level, part)]
-            for part in ("ReviewResults", "ReviewActions")
+            "ReviewResults": [one for its, one in shown if its == level],
+            "ReviewActions": [
+                one | {"CompleteTime": datetime.fromisoformat(one["CompleteTime"])}
+                for one in (policy.actions if with_actions else ())
+            ],
         }
     return reply

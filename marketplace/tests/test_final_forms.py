@@ -66,6 +66,29 @@ def test_older_jspsych_leads_the_frame_there(rita: Any, ada: Visitor, hit: dict[
     assert browser.head(address).status_code == 405
 
 
+def test_what_older_jspsych_escapes_keeps_its_letters(
+    rita: Any, ada: Visitor, hit: dict[str, Any]
+) -> None:
+    """`escape()` of ü, 中, an emoji, a plus and a per cent sign."""
+    frame = ada.accept(hit)
+    browser = Client(headers={"Host": HOST})
+    escaped = "%FC%20%u4E2D%20%uD83D%uDE00%201+1%20%25"
+    address = f"{submit_path(frame)}?word={escaped}&assignmentId={frame.query['assignmentId']}"
+    assert browser.get(address).status_code == 200
+    assert handed_in(rita, hit) == [{"word": "ü 中 😀 1+1 %"}]
+
+
+@pytest.mark.parametrize("is_fixed", [False, True])
+def test_a_slash_at_the_end_of_the_address_hands_in_too(
+    rita: Any, ada: Visitor, hit: dict[str, Any], is_fixed: bool
+) -> None:
+    frame = ada.accept(hit)
+    path = f"{FIXED if is_fixed else submit_path(frame)}/"
+    reply = posted(path, assignmentId=frame.query["assignmentId"], answer="42")
+    assert reply.status_code == 200
+    assert handed_in(rita, hit) == [{"answer": "42"}]
+
+
 @pytest.mark.parametrize("is_fixed", [False, True])
 def test_psiturk_and_dallinger_send_ids_alone(
     rita: Any, ada: Visitor, hit: dict[str, Any], is_fixed: bool

@@ -58,6 +58,11 @@ def test_a_declaration_and_white_space_are_fine() -> None:
         external().replace("</ExternalQuestion>", "<More/></ExternalQuestion>"),
         "<a>" * 50 + "</a>" * 50,
         external("https://a.example/" + "x" * 66_000),
+        external("https://a.example/" + "x" * 4_096),
+        f'<ExternalQuestion xmlns="{EXTERNAL}"><FrameHeight>0</FrameHeight>'
+        "<ExternalURL>https://a.example/</ExternalURL></ExternalQuestion>",
+        f'<HTMLQuestion xmlns="{HTML}"><HTMLContent><![CDATA[<p>a</p>]]></HTMLContent>'
+        "<FrameHeight>0</FrameHeight></HTMLQuestion>",
     ],
 )
 def test_it_refuses_with_a_sentence(xml: str) -> None:
@@ -78,10 +83,10 @@ def test_a_form_is_read_and_known_again_by_its_first_element() -> None:
 
 
 def test_html_is_taken_as_it_is() -> None:
-    content = "<![CDATA[<p>1 &lt; 2</p>]]>"
+    content = "<![CDATA[ <!-- a --> <!doctype html><p>1 &lt; 2</p>]]>"
     xml = f'<HTMLQuestion xmlns="{HTML}"><HTMLContent>{content}</HTMLContent>'
     question = read_question(f"{xml}<FrameHeight>0</FrameHeight></HTMLQuestion>")
-    assert question == HTMLQuestion("<p>1 &lt; 2</p>", 0)
+    assert question == HTMLQuestion("<!-- a --> <!doctype html><p>1 &lt; 2</p>", 0)
 
 
 @given(st.text(max_size=300), st.text(max_size=20))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from marketplace.hits.review_rules import PolicyError, agreement, known_answers, read_policy
-from marketplace.models import Requester
+from marketplace.models import HIT, Requester, ReviewPolicy
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
@@ -176,6 +176,27 @@ def test_agreement_is_looked_at_when_all_is_in_and_again_when_more_came(
     ]
     with refused("HITDoesNotExist"):
         other_requester.list_review_policy_results_for_hit(HITId=hit["HITId"])
+
+
+def test_actions_are_on_the_first_page_however_many_results_there_are(
+    rita: Any, make_hit: Any
+) -> None:
+    hit = make_hit(rita)
+    row = HIT.objects.get(hit_id=hit["HITId"])
+    action = {"ActionId": "1", "ActionName": "approve", "TargetId": "A", "TargetType": "Assignment"}
+    ReviewPolicy.objects.create(
+        hit=row,
+        level="HIT",
+        parameters={},
+        results=[{"ActionId": str(number), "Key": "k", "Value": "v"} for number in range(25)],
+        actions=[action | {"Status": "Succeeded", "CompleteTime": "2026-11-20T10:00:00+00:00"}],
+    )
+    page = rita.list_review_policy_results_for_hit(HITId=hit["HITId"], RetrieveActions=True)
+    assert len(page["HITReviewReport"]["ReviewResults"]) == 10
+    assert told(page["HITReviewReport"], "ReviewActions", "ActionName") == [("approve",)]
+    more = {"HITId": hit["HITId"], "NextToken": page["NextToken"]}
+    report = rita.list_review_policy_results_for_hit(**more)["HITReviewReport"]
+    assert (len(report["ReviewResults"]), report["ReviewActions"]) == (10, [])
 
 
 def results_of(rita: Any, hit: dict[str, Any]) -> list[tuple[Any, ...]]:

@@ -56,6 +56,8 @@ def need(**changes: Any) -> list[dict[str, Any]]:
     [
         ("CreateHITType", HIT_TYPE | {"Reward": "1.234"}),
         ("CreateHITType", HIT_TYPE | {"Reward": "-1"}),
+        ("CreateHITType", HIT_TYPE | {"Reward": "."}),
+        ("CreateWorkerBlock", {"WorkerId": "A1", "Reason": "r" * 4097}),
         ("CreateHITType", HIT_TYPE | {"Reward": "١.٥"}),
         ("CreateHITType", HIT_TYPE | {"Reward": 1}),
         ("CreateHITType", HIT_TYPE | {"Reward": None}),

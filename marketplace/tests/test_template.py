@@ -87,8 +87,14 @@ def test_a_script_that_is_there_is_not_put_in_twice() -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1))
 def test_any_page_survives_the_question_s_xml(text: str) -> None:
-    page = f"<p>]]>{text}</p>"
+    page = f"<!DOCTYPE html><p>]]>{text}</p>"
     assert read_question(question_xml(page, 450)).html == page  # type: ignore[union-attr]
+
+
+def test_a_whole_page_without_a_doctype_gets_one() -> None:
+    page = document("<html><head></head><body><form><input name=a></form></body></html>", "T")
+    assert page.startswith("<!DOCTYPE html>\n<html>")
+    assert read_question(question_xml(page)).kind == "html"
 
 
 def test_a_survey_s_address_cannot_break_out_of_its_link() -> None:

@@ -14,6 +14,8 @@ from botocore.validate import ParamValidator, ValidationErrors
 from marketplace.wire.errors import WireError
 
 AMOUNTS = ("Reward", "BonusAmount")
+# ours: as long as the model's MessageText; the model itself says nothing of reasons.
+LONGEST_REASON = 4096
 MAX_BITS = {"integer": 31, "long": 63}
 
 
@@ -103,10 +105,14 @@ def load_request(operation: str, body: bytes) -> dict[str, Any]:
         raise WireError("SerializationException", "The request body is not a JSON object.")
     for name in AMOUNTS:
         # The model wants a digit before the point; the service took .20, as published code sends.
-        if isinstance(given.get(name), str) and given[name].startswith("."):
+        if isinstance(given.get(name), str) and re.match(r"\.[0-9]", given[name]):
             given[name] = f"0{given[name]}"
     shape = service_model().operation_model(operation).input_shape
     Validator().validate(given, shape)
+    if len(given.get("Reason", "")) > LONGEST_REASON:
+        raise WireError(
+            "ParameterValidationError", f"Reason is longer than {LONGEST_REASON} characters."
+        )
     # The model's only time that requests give.
     if "ExpireAt" in given:
         given["ExpireAt"] = read_time(given["ExpireAt"])

@@ -43,6 +43,10 @@ DRAWN = FIELDS | {
 }
 
 
+# A form of these elements sends texts alone.
+FILE_FIELD = 'input type="file"'
+
+
 class _Names(HTMLParser):
     """Collects the names of elements, what stands in comments and scripts left out."""
 
@@ -53,10 +57,14 @@ class _Names(HTMLParser):
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         """Note one element."""
         self.found.add(tag)
+        values = dict(attributes)
+        if tag == "input" and values.get("type") == "file" and values.get("name"):
+            # One without a name is its own script's.
+            self.found.add(FILE_FIELD)
 
 
 def unsupported_elements(html: str) -> list[str]:
-    """Return the crowd elements of a page that nothing here draws, in order of their names.
+    """Return the elements of a page with crowd elements that nothing here draws, or hands in.
 
     Without the elements' script a page draws its own, whatever they are called.
     """
@@ -65,4 +73,8 @@ def unsupported_elements(html: str) -> list[str]:
     names = _Names()
     names.feed(html)
     names.close()
-    return sorted(one for one in names.found if one.startswith("crowd-") and one not in DRAWN)
+    return sorted(
+        one
+        for one in names.found
+        if one == FILE_FIELD or (one.startswith("crowd-") and one not in DRAWN)
+    )

@@ -16,7 +16,11 @@ HTML = SCHEMAS + "2011-11-11/HTMLQuestion.xsd"
 # The first element, behind what may stand before it.
 ROOT = re.compile(r"\ufeff?\s*(?:(?:<\?.*?\?>|<!--.*?-->)\s*)*<(?:[\w.-]+:)?(\w+)", re.DOTALL)
 KINDS = {"ExternalQuestion": "external", "HTMLQuestion": "html", "QuestionForm": "form"}
-MEMBERS = {EXTERNAL: {"ExternalURL", "FrameHeight"}, HTML: {"HTMLContent", "FrameHeight"}}
+# In the order of the schemas, which are sequences.
+MEMBERS = {EXTERNAL: ["ExternalURL", "FrameHeight"], HTML: ["HTMLContent", "FrameHeight"]}
+DOCTYPE = re.compile(r"(?:<!--(?>.*?-->)|\s)*+<!doctype\b", re.DOTALL | re.IGNORECASE)
+# ours: with what is added to it, it fits into the 8 KB that servers take of a request's first line.
+LONGEST_URL = 4096
 
 
 class QuestionError(ValueError):
@@ -97,6 +101,8 @@ def _read(xml: str) -> AnyQuestion:
     html = root.text_of("HTMLContent")
     if not html:
         raise QuestionError("HTMLContent is empty; put the page into <![CDATA[ … ]]>.")
+    if not DOCTYPE.match(html):
+        raise QuestionError("HTMLContent is a whole page: begin it with <!DOCTYPE html>.")
     if missing := unsupported_elements(html):
         raise UnsupportedQuestionError(
             f"<{missing[0]}> is not drawn here, so its answers would be lost. Ask in another way."
@@ -127,9 +133,13 @@ def _check_members(root: Node) -> None:
                 f"{child.name} holds the element {child.children[0].name}; put HTML into "
                 "<![CDATA[ … ]]>."
             )
+    if [child.name for child in root.children] != known:
+        raise QuestionError(f"{root.name} holds {known[0]}, then {known[1]}, each once.")
 
 
 def _checked_url(url: str) -> str:
+    if len(url) > LONGEST_URL:
+        raise QuestionError(f"ExternalURL is longer than {LONGEST_URL:,} characters.")
     try:
         parts = urlsplit(url)
         _ = parts.port

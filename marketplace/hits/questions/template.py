@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from marketplace.hits.questions import crowd_elements
+from marketplace.hits.questions.question import DOCTYPE
 from marketplace.hits.questions.template_i18n import marked
 
 VARIABLE = re.compile(r"\$\{\s*([^{}$]+?)\s*\}")
@@ -128,7 +129,8 @@ def document(html: str, title: str) -> str:
         scripts.append(PAGE_SCRIPT)
     tags = "".join(f'<script src="{src}"></script>' for src in scripts if src not in found.scripts)
     if "html" in found.elements:
-        return _after_head(html, tags)
+        whole = _after_head(html, tags)
+        return whole if DOCTYPE.match(whole) else f"<!DOCTYPE html>\n{whole}"
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote_to_bytes, urlsplit
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.db.models import Q
@@ -128,12 +128,44 @@ def _fields_of(request: HttpRequest) -> Fields | None:
     None when it is more than can be read.
     """
     try:
-        given = {**dict(request.GET.lists()), **dict(request.POST.lists())}
+        given = {**_query_of(request), **dict(request.POST.lists())}
     except (RequestDataTooBig, SuspiciousOperation):
         return None
     if not any(given.get("assignmentId", [])):
         given["assignmentId"] = request.GET.getlist("assignmentId")
     return {name: [str(value) for value in values] for name, values in given.items()}
+
+
+def _query_of(request: HttpRequest) -> Fields:
+    """Return the fields in the address, as `encodeURIComponent` or the older `escape` wrote them.
+
+    `escape` writes %FC and %u4E2D, as jsPsych does up to version 6, and leaves a plus as it is.
+    """
+    query = request.META.get("QUERY_STRING", "")
+    try:
+        unquote_to_bytes(query).decode()
+        is_escaped = re.search(r"%u[0-9a-fA-F]{4}", query) is not None
+    except UnicodeDecodeError:
+        is_escaped = True
+    # Read in any case: raises where there are too many.
+    read = {name: [str(value) for value in values] for name, values in request.GET.lists()}
+    if not is_escaped:
+        return read
+    found: Fields = {}
+    for pair in query.split("&"):
+        name, _equals, value = pair.partition("=")
+        found.setdefault(_unescaped(name), []).append(_unescaped(value))
+    return found
+
+
+def _unescaped(text: str) -> str:
+    units = re.sub(
+        "%u([0-9a-fA-F]{4})|%([0-9a-fA-F]{2})",
+        lambda one: chr(int(one[1] or one[2], 16)),
+        text,
+    )
+    # Two halves of one letter, such as an emoji's, are told one by one.
+    return units.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _hand_in(
