@@ -13,6 +13,8 @@ class Requester(models.Model):
     contact = models.CharField(max_length=254, blank=True)
     # How and by when this requester pays, in their own words; workers read it before they accept.
     payment_terms = models.CharField(max_length=300, blank=True)
+    # What tasks may use of a worker's browser: names between blanks (hits/frame_permissions.py).
+    frame_permissions = models.CharField(max_length=100, blank=True, default="")
     entry_secret = models.CharField(max_length=64, default=new_secret)
     balance_cents = models.BigIntegerField(default=0)
     held_cents = models.BigIntegerField(default=0)

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from marketplace import clock
-from marketplace.models import Assignment, AssignmentState, Worker
+from marketplace.models import Assignment, AssignmentState, Requester, Worker
 from marketplace.tests.browsing import EVERY_TEST, chromium, faults, faults_at, page, sign_in
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.forms import BOTH, SUM, WHY, form
@@ -100,6 +100,24 @@ def post_hits(client: Any, make_hit: Any, task: str, n_hits: int, **values: str)
     for n in range(n_hits):
         question = QUESTION.replace("https://task.example/hit", f"{task}/{n}")
         make_hit(client, Question=question, RequesterAnnotation=str(n), **values)
+
+
+def test_a_task_may_use_what_its_requester_asked_for_and_no_more(
+    rita: Any, make_hit: Any, task: str, page: Any
+) -> None:
+    Requester.objects.update(frame_permissions="fullscreen microphone")
+    post_hits(rita, make_hit, task, 1)
+    sign_in(page)
+    page.get_by_text("The task may use the whole screen, your microphone.").wait_for()
+    assert faults(page) == []
+    page.get_by_role("button", name="Accept").first.click()
+    page.frame_locator("#task").get_by_label("Question").wait_for()
+    frame = page.frame(url=lambda url: url.startswith(task))
+    asked = (
+        "['fullscreen', 'microphone', 'camera'].map(x => document.featurePolicy.allowsFeature(x))"
+    )
+    assert frame.evaluate(asked) == [True, True, False]
+    assert frame.evaluate("document.fullscreenEnabled")
 
 
 def test_a_worker_s_whole_way_by_keyboard(rita: Any, make_hit: Any, task: str, page: Any) -> None:

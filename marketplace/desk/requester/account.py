@@ -9,12 +9,13 @@ from marketplace.desk.access import record, requester_page
 from marketplace.desk.pages import leave_notice, show
 from marketplace.desk.seen_form import SeenForm
 from marketplace.desk.sessions import DeskRequest
+from marketplace.hits.frame_permissions import LABELS
 from marketplace.models import Requester
 from marketplace.router import DATABASE
 
 
 class AccountForm(SeenForm):
-    """A requester's contact and own terms of payment."""
+    """A requester's contact, own terms of payment, and what their tasks may use."""
 
     contact = forms.CharField(
         label="Contact",
@@ -30,11 +31,28 @@ class AccountForm(SeenForm):
         help_text="Workers read it before they accept a HIT. If empty, the marketplace's own "
         "words stand there.",
     )
+    frame_permissions = forms.MultipleChoiceField(
+        label="Your tasks may",
+        choices=tuple(LABELS.items()),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Once a HIT is accepted. Workers read it before they accept, and browsers still "
+        "ask them before a microphone or camera is used.",
+    )
+
+    def clean_frame_permissions(self) -> list[str]:
+        """Return what is chosen in one order."""
+        chosen = self.cleaned_data["frame_permissions"]
+        return [name for name in LABELS if name in chosen]
 
 
-def present(found: Requester) -> dict[str, str]:
+def present(found: Requester) -> dict[str, str | list[str]]:
     """Return what is kept of an account, as the form names it."""
-    return {"contact": found.contact, "payment_terms": found.payment_terms}
+    return {
+        "contact": found.contact,
+        "payment_terms": found.payment_terms,
+        "frame_permissions": found.frame_permissions.split(),
+    }
 
 
 def keep_account(request: DeskRequest, found: Requester) -> AccountForm:
@@ -43,9 +61,11 @@ def keep_account(request: DeskRequest, found: Requester) -> AccountForm:
         row = Requester.objects.select_for_update().get(pk=found.pk)
         form = AccountForm(request.POST, initial=present(row))
         if form.is_valid():
-            Requester.objects.filter(pk=row.pk).update(**form.cleaned_data)
+            permissions = " ".join(form.cleaned_data["frame_permissions"])
+            kept = form.cleaned_data | {"frame_permissions": permissions}
+            Requester.objects.filter(pk=row.pk).update(**kept)
             for name in form.changed_data:
-                said = form.cleaned_data[name] or "nothing"
+                said = kept[name] or "nothing"
                 record(request, f"Set “{form.fields[name].label}” of {row.name} to {said}")
     if not form.errors:
         leave_notice(request, "The changes are kept. Workers read them from now on.")

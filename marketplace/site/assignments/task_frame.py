@@ -47,6 +47,7 @@ class TaskFrame:
     least_width: int
     origin: str
     sandbox: str
+    allow: str
 
 
 def draw_frame(frame: TaskFrame, own: Mapping[str, object]) -> str:

@@ -27,6 +27,7 @@ from marketplace.hits.acceptance import (
     may_accept,
 )
 from marketplace.hits.contests import ContestError, can_contest, raise_contest
+from marketplace.hits.frame_permissions import allow_of
 from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.answers import readable
 from marketplace.hits.questions.entry import GRACE_SECONDS, Entry, entry_url, with_preferences
@@ -170,6 +171,7 @@ def _drawn(request: SignedInRequest, assignment: Assignment) -> str:
         least_width=least_width(hit.hit_type),
         origin=origin_of(hit.external_url),
         sandbox=SANDBOX[hit.question_kind],
+        allow=allow_of(hit.requester.frame_permissions, hit.question_kind),
     )
     ends = int(assignment.deadline.timestamp())
     own = {

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from marketplace.configuration import granted_cap_seconds
+from marketplace.hits.frame_permissions import told
 from marketplace.hits.keywords import StatedTerms
 from marketplace.hits.timing import Time, hourly_cents, time_of
 from marketplace.models import HITType
@@ -21,6 +22,7 @@ class Facts:
     time: Time | None
     least_width: int
     terms: str
+    may_use: str
 
     @property
     def decided_seconds(self) -> int:
@@ -55,6 +57,7 @@ def facts_of(kind: HITType, house_terms: str) -> Facts:
         time=time_of(kind),
         least_width=least_width(kind),
         terms=kind.requester.payment_terms or house_terms,
+        may_use=told(kind.requester.frame_permissions),
     )
 
 
