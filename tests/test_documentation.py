@@ -146,6 +146,11 @@ def test_help_offers_no_command_that_needs_what_is_not_installed() -> None:
     assert "generateschema" not in get_commands()
 
 
+def test_the_readme_names_the_command_that_passes_the_tests_beside_those_that_show_it() -> None:
+    asked = [line.partition("#")[0].strip() for line in code_of(README)[:3]]
+    assert asked == ["make demo", "make run", "make test"]
+
+
 def test_the_readme_leads_to_every_protocol() -> None:
     for protocol in PROTOCOLS:
         if protocol.folder.parent.parent.name == "annotation":
