@@ -14,6 +14,7 @@ from collector.ingest.errors import BookError, DocumentError, DumpError
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import ADDRESSES
 from collector.ingest.store import AlreadyReading, storing_failure
+from collector.language_names import language_argument
 from common.arguments import processes
 
 
@@ -33,7 +34,12 @@ class IngestCommand(BaseCommand):
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=self.files_are)
         parser.add_argument("--corpus", required=True, help="slug of the corpus, new or not")
         parser.add_argument("--name", default="", help="the corpus's name, as people read it")
-        parser.add_argument("--language", default="", help="code, if the files name a wrong one")
+        parser.add_argument(
+            "--language",
+            type=language_argument,
+            default="",
+            help="code, if the files name a wrong one",
+        )
         named = ", ".join(ADDRESSES)
         parser.add_argument(
             "--licence",

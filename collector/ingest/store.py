@@ -228,6 +228,8 @@ def storing_failure(error: Exception) -> str:
             "the disk is full; free some space and run the same command: what was stored before "
             "stays and is not read twice."
         )
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: it cannot be read or written ({error.strerror})."
     if "no such table" in text or 'relation "' in text:
         return f"the database has no tables yet; run {MANAGE} migrate first."
     return f"the database refused the rows: {text}"

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pycountry
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.text import slugify
@@ -11,6 +10,7 @@ from collector.ingest.documents.files import FORMATS, MOST_FILES
 from collector.ingest.documents.ingestion import users_of
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import ADDRESSES, CLOSED
+from collector.language_names import is_language
 from collector.models import Corpus
 from collector.models.corpus import CorpusKind
 from collector.models.name import is_name
@@ -111,7 +111,7 @@ class UploadForm(forms.Form):
             self.add_error("slug", f"There is already a corpus {slug!r}: choose another name.")
         given["slug"] = slug
         code = given.get("language", "").strip().lower()
-        if code and not _is_language(code):
+        if code and not is_language(code):
             self.add_error("language", f"{code!r} is no code of a language, such as en, de or ar.")
         licence = given.get("licence", "")
         if licence and licence not in (*ADDRESSES, CLOSED) and not given.get("licence_url"):
@@ -129,12 +129,6 @@ class UploadForm(forms.Form):
             given["licence"],
             given["licence_url"],
         )
-
-
-def _is_language(code: str) -> bool:
-    name = code.partition("-")[0]
-    found = pycountry.languages.get(alpha_2=name) or pycountry.languages.get(alpha_3=name)
-    return found is not None
 
 
 def takes_documents(corpus: Corpus) -> bool:

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from annotation.models import SplitAssignment
 from annotation.release.official_import import Source, import_official_files
+from collector.language_names import language_argument
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import assignment
 from common.actions import ActionError
@@ -32,7 +33,9 @@ class Command(BaseCommand):
         parser.add_argument("name", help="of the new collection: letters, digits, hyphens")
         parser.add_argument("files", nargs="+", type=Path, metavar="FILES")
         parser.add_argument("--protocol", required=True)
-        parser.add_argument("--language", default="en", help="of the text (default: en)")
+        parser.add_argument(
+            "--language", type=language_argument, default="en", help="of the text (default: en)"
+        )
         parser.add_argument("--licence", default="", help="of the text, such as 'CC BY-SA 4.0'")
         parser.add_argument("--licence-url", default="", help="where that licence is written")
         parser.add_argument(

@@ -14,6 +14,7 @@ from annotation.mturk_import.destination import find_destination, get_or_create_
 from annotation.mturk_import.plan import Plan, form_of, plan
 from annotation.mturk_import.result_files import read
 from annotation.mturk_import.storing import ImportReport, store
+from collector.language_names import language_argument
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
 from collector.protocols.stage_tables import LabelTable
@@ -53,7 +54,9 @@ class Command(BaseCommand):
         add("--value", action="append", default=[], metavar="FIELD:OLD=NEW", help="translate")
         add("--inputs", action="append", default=[], type=Path, help="CSV of HITId and inputs")
         add("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter")
-        add("--language", default="en", help="of the passages (default: en)")
+        add(
+            "--language", type=language_argument, default="en", help="of the passages (default: en)"
+        )
         add("--apply", action="store_true", help="do it, not only report")
         add("--json", action="store_true", help="print the result as JSON")
 

@@ -10,6 +10,7 @@ from django.db import OperationalError
 
 from collector.ingest import ingestion
 from collector.ingest.tests.dumps import dump, write
+from collector.language_names import language_argument
 from collector.models import Article, Corpus
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +41,19 @@ def test_json_is_one_object_with_the_counts_of_each_file(tmp_path: Path) -> None
 def test_a_language_the_dump_names_wrongly_can_be_mended(tmp_path: Path) -> None:
     path = write(tmp_path / "d.xml", dump(PAGES))
     assert "; Hindi, licence" in run(path, "--corpus", "hindi", "--language", "hi")
+
+
+def test_a_language_that_is_none_and_a_book_that_is_not_there_are_told_in_a_sentence(
+    tmp_path: Path,
+) -> None:
+    path = write(tmp_path / "d.xml", dump(PAGES))
+    with pytest.raises(CommandError, match="'klingon' is no code of a language, such as en"):
+        run(path, "--corpus", "orla", "--language", "klingon")
+    for code in ("simple", "HI", "map-bms", "pt-br"):
+        assert language_argument(code) == code.lower()
+    with pytest.raises(CommandError, match=r"nowhere\.txt: it cannot be read or written \(No such"):
+        call_command("ingest_books", str(tmp_path / "nowhere.txt"), "--corpus", "orla")
+    assert not Corpus.objects.exists()
 
 
 def test_a_wrong_file_is_one_line_and_stores_nothing(tmp_path: Path) -> None:

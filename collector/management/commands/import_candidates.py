@@ -57,8 +57,10 @@ class Command(BaseCommand):
             )
         try:
             added = self._added(collection, options)
-        except (CandidatesError, GraphError, ProtocolError, OSError) as error:
+        except (CandidatesError, GraphError, ProtocolError) as error:
             raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}.") from None
         if options["json"]:
             new = [_told(each) for each in added.new]
             self.stdout.write(json.dumps({"new": new, "there": added.there}))

@@ -38,8 +38,10 @@ class Command(BaseCommand):
             text = text_of(Path(options["file"]).read_bytes())
             by = "" if is_dry else "command import_workers"
             report = import_workers(text, now, is_dry=is_dry, by=by)
-        except (UploadError, OSError) as error:
+        except UploadError as error:
             raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}.") from None
         if options["json"]:
             self.stdout.write(json.dumps(_as_json(report, is_dry)))
         else:

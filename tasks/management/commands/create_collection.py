@@ -84,7 +84,7 @@ class Command(BaseCommand):
                 requester_contact=options["contact"],
                 ethics_number=options["ethics"],
             )
-        except (ProtocolError, ActionError, ValueError, OSError) as error:
+        except (ProtocolError, ActionError, ValueError) as error:
             raise CommandError(str(error)) from None
         if unsure:
             self.stderr.write(unsure)
@@ -120,9 +120,12 @@ def _unchecked(groups: list[str]) -> str:
 
 
 def _lines(text: str) -> tuple[str, list[str]]:
-    """Return key and values of KEY=FILE, blank lines left out; raises ValueError or OSError."""
+    """Return key and values of KEY=FILE, blank lines left out; raises ValueError."""
     key, equals, path = text.partition("=")
     if not equals or not key:
         raise ValueError(f"{text!r}: write it as KEY=FILE.")
-    lines = Path(path).read_text("utf-8").splitlines()
+    try:
+        lines = Path(path).read_text("utf-8").splitlines()
+    except OSError as error:
+        raise ValueError(f"{path}: it cannot be read ({error.strerror}).") from None
     return key.strip(), [line.strip() for line in lines if line.strip()]
