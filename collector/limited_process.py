@@ -148,11 +148,21 @@ def _too_long(limits: Limits) -> PassedLimit:
 def _limit(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
+    # On machines of many cores libraries set addresses aside for each, which are no memory yet.
+    most = max(limits.memory_bytes, _mapped_bytes() + limits.memory_bytes // 2)
     # macOS has no such limit of memory.
     with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
     if has_landlock():
         _shut_in(limits.files)
+
+
+def _mapped_bytes() -> int:
+    """Return how many bytes of addresses this process has, 0 where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0
 
 
 def has_landlock() -> bool:

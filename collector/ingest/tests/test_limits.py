@@ -1,5 +1,6 @@
 """A file that would take all memory or all time is left out alone; it opens nothing else."""
 
+import mmap
 import socket
 import struct
 import time
@@ -132,6 +133,20 @@ def _run(work: tuple[Callable[[Any], Any], object, Limits]) -> Any:
 def test_a_child_that_passes_a_limit_ends(function: Callable[[Any], Any], takes: str) -> None:
     with pytest.raises(PassedLimit, match=f"^more than {takes}"):
         in_a_child(function, None)
+
+
+def _run_beside_much_that_is_set_aside(work: tuple[Callable[[Any], Any], object, Limits]) -> Any:
+    with mmap.mmap(-1, 4 << 30, prot=0):
+        return run_limited(*work)
+
+
+def test_addresses_that_are_set_aside_are_no_memory(tmp_path: Path) -> None:
+    own = making.write(tmp_path / "own.txt", "own")
+    work = iter([(read, own, Limits(1, (own,))), (fill, None, Limits(1))])
+    results = in_processes(1, _run_beside_much_that_is_set_aside, work)
+    assert next(results) == b"own"
+    with pytest.raises(PassedLimit):
+        next(results)
 
 
 @pytest.mark.skipif(not has_landlock(), reason="this kernel has no Landlock")
