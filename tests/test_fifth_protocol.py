@@ -255,6 +255,14 @@ def test_its_official_file_is_read_back_and_written_again(folder: Path, tmp_path
     assert lines(tmp_path / "again" / FILE) == SAMPLE[FILE]
 
 
+@pytest.mark.parametrize("line", ["[1, 2]", '"text"', "null", "{}", "{"])
+def test_a_line_that_is_no_headline_is_named(folder: Path, tmp_path: Path, line: str) -> None:
+    file = tmp_path / FILE
+    file.write_text(json.dumps(SAMPLE[FILE][0]) + f"\n{line}\n")
+    with pytest.raises(CommandError, match=r"headlines\.jsonl, line 2: it is no headline"):
+        run("import_dataset", "old", str(file), protocol=folder.name)
+
+
 def test_it_says_in_one_line_that_it_can_replay_no_real_work(folder: Path) -> None:
     with pytest.raises(
         ProtocolError, match=r"cannot replay: \S+simulated\.py has no replay\(path\)"

@@ -56,7 +56,7 @@ def published(files: Mapping[str, bytes]) -> Published:
         for number, text in enumerate(content.decode().splitlines(), start=1):
             try:
                 seeds.append(_seed(json.loads(text), text))
-            except (ValueError, KeyError) as error:
+            except (ValueError, KeyError, TypeError) as error:
                 raise ValueError(f"{name}, line {number}: it is no headline ({error}).") from None
     return Published(dict.fromkeys(files, ""), seeds, None)
 
