@@ -7,8 +7,7 @@ from typing import Any
 from collector.array_files import Columns, column
 from collector.graph import graph_file
 from collector.graph.edges import LinkBatch, edges_of
-from collector.graph.titles import TitleHashes, hashes, write_table
-from collector.ingest.link_resolution import MAX_HOPS
+from collector.graph.titles import MAX_HOPS, TitleHashes, hashes, write_table
 
 NODES_AT_ONCE = 5000
 EDGES_AT_ONCE = 1 << 20

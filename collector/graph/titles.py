@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 NOWHERE = -1
+# A redirect to a redirect to … is followed so many times; wikis mend longer chains.
+MAX_HOPS = 5
 AT_ONCE = 1 << 20
 
 

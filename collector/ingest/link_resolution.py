@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterable
 
 from django.db import transaction
 
+from collector.graph.titles import MAX_HOPS
 from collector.models.article import Article, ArticleKind, Paragraph
 from collector.models.corpus import Corpus
 
-# A redirect to a redirect to … is followed so many times; wikis mend longer chains.
-MAX_HOPS = 5
 PARAGRAPHS_PER_BATCH = 5000
 TITLES_PER_QUERY = 5000
 CACHE_SIZE = 500_000

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.dashboard.access import knows, name_of, requester_required
 from annotation.dashboard.corpora.upload_form import UploadForm, takes_documents
-from collector.ingest.documents import removal
-from collector.ingest.documents.removal import users_of_document
+from collector import document_removal
+from collector.document_removal import users_of_document
 from collector.ingest.documents.uploads import UNDER_WAY, upload_documents
 from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.models import Article, Corpus, DocumentUpload, UploadState
@@ -127,7 +127,7 @@ def remove_document(request: HttpRequest, slug: str, number: int) -> HttpRespons
     article = found.first()
     if article is not None:
         try:
-            removal.remove_document(article)
+            document_removal.remove_document(article)
         except ActionError as error:
             messages.error(request, error.on_page)
             return redirect("document", slug=slug, number=number)
@@ -144,7 +144,7 @@ def remove_corpus(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             if request.POST.get("slug", "").strip() != slug:
                 raise ActionError(f"Type its short name, {slug}, to remove it.")
-            removal.remove_corpus(corpus)
+            document_removal.remove_corpus(corpus)
         except ActionError as error:
             messages.error(request, error.on_page)
             return redirect("corpus", slug=slug)
