@@ -73,9 +73,12 @@ class Trial(runs.Living):
         """Create it, let everybody work, and make a release of it."""
         from django.db import transaction
 
+        from annotation.models import Verdict
         from collector.protocols.loading import ProtocolError
         from common.actions import ActionError
         from marketplace.tests.visitor import Visitor
+        from tests.simulator.acts import NEVER, OWN
+        from tests.simulator.forms import forms_of
         from tests.simulator.life import Life
 
         also = drawn(self.run.protocol, random.Random(f"{self.run.seed}:also"))
@@ -91,7 +94,8 @@ class Trial(runs.Living):
             return
         self.databases.use(self.name)
         self.begin(lambda: Life(self.run.protocol, self.run.seed, self.home, also))
-        self.act("0", "publish", random.Random(0))
+        for form in forms_of(self.life.browsers[0], f"{OWN}publish/", random.Random(0), NEVER)[0]:
+            form.send()
         for at in range(1, MOST_ROUNDS):
             if at == NEWCOMERS_AT:
                 self.life.workers += [Visitor(name) for name in NEWCOMERS]
@@ -105,7 +109,10 @@ class Trial(runs.Living):
         self.quiet()
         self.note("quiet", self.truths.always())
         self.note("quiet", self.truths.a_release_can_be_made())
-        self.run.seen["released" if self.life.seen["a release"] else "nothing released"] += 1
+        # HotpotQA's waits for readers, which nobody trains here.
+        is_kept = Verdict.objects.filter(outcome="kept").exists()
+        is_good = self.life.seen["a release"] or is_kept
+        self.run.seen["released" if is_good else "nothing released"] += 1
 
 
 def main() -> int:
