@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from django.db import connection
 from django.test import Client
+from django.urls import get_resolver
 
 from tests.simulator.forms import Form, follow, forms_of
 from tests.simulator.life import CUT, JOBS, WEBS, Life, Tab
@@ -27,7 +28,8 @@ NEVER = re.compile(r"sign-out|sign-in|/rehearse/|/baselines/|/difficulty/begin|c
 # What ends most of what could happen afterwards is sent as seldom as the share says.
 SELDOM = (
     (re.compile(r"finish|archive|drop|erase|account/|close|revoke"), 0.03),
-    (re.compile(r"/pause/|/change/|take-back|/texts/|merge|leave|/language/|preferences"), 0.2),
+    (re.compile(r"/pause/|take-back|merge|leave|/language/|preferences"), 0.2),
+    (re.compile(r"/change/|/texts/"), 0.5),
 )
 # Each press makes one more, or takes one: see test_forms.py of the marketplace for the reasons.
 ANEW = re.compile(r"(keys|people/#/password|invitations|invite|link|again|kinds/\w+/accept|next)/$")
@@ -53,6 +55,7 @@ class Acts:
         "report": 2,
         "collect": 2,
         "look_around": 4,
+        "strange_address": 1,
         "talk": 14,
         "leave_dialog": 2,
         "cut_off": 3,
@@ -318,6 +321,18 @@ class Acts:
             pages += [f"/work/{work.pk}/submitted/", f"/work/{work.pk}/write/"]
         return self._fill_in(visitor.client, pages, "/")
 
+    def strange_address(self) -> str:
+        """Ask for an address with a number that no column holds, as somebody who types it does."""
+        desk = (("marketplace.urls", one) for one in (self.life.host, self.life.desk))
+        rooms = [("collector.urls", self.life.browsers[0]), *desk]
+        rooms += [("marketplace.urls", each.client) for each in self.life.workers[:2]]
+        room, browser = self.rng.choice(rooms)
+        routes = [each for name, each in get_resolver(room).reverse_dict.items() if name]
+        [[template, names], *_], *_ = self.rng.choice(routes)
+        path = f"/{template % dict.fromkeys(names, 30 * '9')}"
+        ask = self.rng.choice((browser.get, browser.post))
+        return f"{path} {'no' if NEVER.search(path) else ask(path).status_code}"
+
     # Dialogs.
     def talk(self) -> str:
         """Sit down at a dialog's page, or say there what comes next."""
@@ -518,7 +533,7 @@ class Acts:
             return f"no form at {page}"
         if self.rng.random() < 0.3:
             # The page is shown, then a colleague changes what it costs.
-            self._of(f"{OWN}{self.rng.choice(('change/', 'change/', 'seeds/'))}", "c")
+            self._of(f"{OWN}{self.rng.choice(('change/', 'change/', 'seeds/'))}", "ch")
         n_open = self._n_open()
         n_said = self.life.collection.revisions.filter(key="maximum_cents").count()
         told = self._sent(form)
@@ -632,7 +647,13 @@ class Acts:
         """Call an operation of the requester API, by a program that knows nothing of Collector."""
         from tests.simulator.programs import call
 
-        self._page_trouble()
+        if self.rng.random() < 0.3:
+            # Two processes that look at once both find something due.
+            self._wait_until_due(2)
+            if not self.life.is_paused:
+                self.life.trouble = Trouble(pauses_at=self._moment(12))
+        else:
+            self._page_trouble()
         return call(self.life)
 
     def work_for_program(self) -> str:
@@ -754,17 +775,23 @@ class Acts:
 
     def wait(self) -> str:
         """Let time go by: some seconds to days, or to just before or after something is due."""
-        seconds = self.rng.choice((5.0, 5, 60, 600, 1800, 3900, 3 * 3600, 30 * 3600))
-        if due := self._due() if self.rng.random() < 0.5 else []:
-            seconds = (self.rng.choice(due) - TIME.now()).total_seconds()
-            seconds += self.rng.choice((-20, 2, 30))
+        if self.rng.random() < 0.5:
+            return self._wait_until_due(self.rng.choice((-20, 2, 30)))
+        seconds = self.rng.choice((5, 5, 60, 600, 1800, 3900, 3 * 3600, 30 * 3600))
+        self.life.advance(seconds)
+        return f"{seconds} s"
+
+    def _wait_until_due(self, after: float) -> str:
+        """Let time go by until so many seconds after something is due."""
+        due = self._due()
+        seconds = (self.rng.choice(due) - TIME.now()).total_seconds() + after if due else 5
         self.life.advance(seconds)
         return f"{seconds:.0f} s"
 
     def _due(self) -> list[datetime]:
         """Return the moments ahead at which something of this world changes by itself."""
         from collector.models import Collection
-        from marketplace.models import Assignment
+        from marketplace.models import HIT, Assignment
         from tasks.models import Lease, Posting, Rejection, Session
 
         now, found = TIME.now(), set()
@@ -774,6 +801,8 @@ class Acts:
             (Rejection.objects.all(), "holds_until"),
             (Posting.objects.filter(state="live"), "expires_at"),
             (Assignment.objects.all(), "auto_approval_at"),
+            (Assignment.objects.filter(state="accepted"), "deadline"),
+            (HIT.objects.all(), "expires_at"),
             (Collection.objects.all(), "look_at"),
         ):
             if name in {field.name for field in rows.model._meta.fields}:

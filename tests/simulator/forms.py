@@ -43,7 +43,8 @@ class Form:
     def send(self) -> Any:
         """Return what the site answers; where it asks whether that is meant, it is."""
         reply = self._post(self.fields)
-        for form in _forms_in(reply):
+        # A page that was refused is looked at first.
+        for form in _forms_in(reply) if reply.status_code == 200 else ():
             shown = [(name, value or "Because.") for name, value in form.form_values()]
             if form.action == self.action and {*dict(shown)} - {*dict(self.fields)} - UNSEEN:
                 return self._post([*shown, *_buttons(form)[:1]])
@@ -104,7 +105,8 @@ def words(rng: random.Random) -> str:
 def near(value: str, rng: random.Random) -> str:
     """Return another number than one that stands in a field."""
     number = float(value)
-    return f"{rng.choice((0, number + 1, number + 1, 2 * number, 2 * number, 10 * number)):.10g}"
+    others = (0, number + 1, number + 1, 2 * number, 2 * number, 10 * number, 10**30)
+    return f"{rng.choice(others):.10g}"
 
 
 def filled(form: Any, rng: random.Random) -> Fields:

@@ -216,7 +216,7 @@ class Life:
         parts = urlsplit(frame.url)
         page = person.browser.get(f"{parts.path}?{parts.query}")
         if token := CONSENT.search(page.content.decode()):
-            agree = "agree" if self.rng.random() < 0.97 else "no"
+            agree = "agree" if self.rng.random() < 0.93 else "no"
             form = {"token": token[1], "version": "1", "consent": agree}
             page = person.browser.post("/hit/consent", form)
         found = STATE.search(page.content.decode())

@@ -6,6 +6,7 @@ the promise, and yields a sentence for each time that it was broken.
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 from tests.simulator import again, books, worlds
@@ -36,6 +37,7 @@ class Truths:
         if self.life.is_at_rest:
             self.life.is_at_rest = False
             yield from self.nobody_is_shut_out()
+            yield from self.pages_count_what_is_there()
 
     def quiet(self) -> Iterator[str]:
         """Yield what has not come to an end that somebody can name."""
@@ -211,7 +213,7 @@ class Truths:
     def pages_count_what_is_there(self) -> Iterator[str]:
         """The figures about questions are those that one counts by hand."""
         from annotation.decisions.counted_work import excluded_workers
-        from tasks.models import Question
+        from tasks.models import Lease, Question
 
         out = excluded_workers(self.life.collection)
         asked = Question.objects.filter(stage__collection=self.life.collection)
@@ -227,16 +229,30 @@ class Truths:
             )
         )
         by_votes = [one for one in dropped if not one.verdict.overridden]
+        fallen = [one for one in honest if self._is_fallen(one)]
+        cut_off = Lease.objects.filter(state="expired", compensated=False, submission=None)
+        late = cut_off.filter(session__signed_until__lt=TIME.now() - timedelta(minutes=10))
+        unpaid = list(late.exclude(draft=None))
         for page, words, rows in (
             ("", r"In the dataset</dt><dd>([\d,]+)", kept),
             ("releases/", r"<b>([\d,]+)</b> questions? would be released", kept),
             ("", r"([\d,]+) questions? excluded by the votes", by_votes),
+            ("", r"([\d,]+) decisions? by hand to make again", fallen),
+            ("", r"([\d,]+) payments? for cut-off work not made yet", unpaid),
             ("finish/", r"([\d,]+) questions? without enough answers: excluded", open_ones),
         ):
             text = self.life.browsers[0].get(f"/collections/{worlds.SLUG}/{page}").content.decode()
             said = re.search(words, text)
-            if said and int(said[1].replace(",", "")) != len(rows):
-                yield f"figures: {said[0]!r} at {page}, {len(rows)} by hand"
+            is_said = said is not None or (rows and "Needs your attention" in text)
+            if is_said and int(said[1].replace(",", "") if said else 0) != len(rows):
+                yield f"figures: {said[0] if said else words!r} at {page}, {len(rows)} by hand"
+
+    def _is_fallen(self, question: Any) -> bool:
+        """Tell whether a hand decided, and its decision does not hold any more."""
+        if not hasattr(question, "verdict") or question.verdict.overridden:
+            return False
+        last = question.verdict.overrides.order_by("pk").last()
+        return bool(last and not last.follows_votes)
 
     def _is_withdrawn(self, question: Any) -> bool:
         return bool(question.worker and question.worker.withdrawn_at)
@@ -306,6 +322,7 @@ class Truths:
             self.life.seen["a release"] += order.state == "done"
             return "" if order.state == "done" else order.message
 
+        self.life.collection.refresh_from_db()
         if self.life.collection.state == "draft":
             return
         if attempt():
