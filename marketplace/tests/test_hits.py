@@ -27,7 +27,7 @@ TYPE = {
     "AssignmentDurationInSeconds": 600,
 }
 SEGMENTATION = question_xml(
-    "<script src='https://assets.crowd.aws/crowd-html-elements.js'></script>"
+    "<!DOCTYPE html><script src='https://assets.crowd.aws/crowd-html-elements.js'></script>"
     "<crowd-form><crowd-semantic-segmentation name='a'></crowd-semantic-segmentation></crowd-form>"
 )
 

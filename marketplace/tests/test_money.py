@@ -94,7 +94,9 @@ def test_a_payout_settles_what_is_owed_and_no_more(rita: Any, ada: Visitor, make
         assert words in page
 
 
-def test_the_four_amounts_are_apart(rita: Any, ada: Visitor, make_hit: Any) -> None:
+def test_approved_in_all_is_rewards_and_bonuses_and_the_other_amounts_are_apart(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
     decided, waiting = make_hit(rita), make_hit(rita, Reward="1.11")
     ada.submit(decided)
     ada.submit(waiting)
@@ -102,6 +104,7 @@ def test_the_four_amounts_are_apart(rita: Any, ada: Visitor, make_hit: Any) -> N
     rita.approve_assignment(AssignmentId=assignment["AssignmentId"])
     rita.send_bonus(**bonus_for(rita, decided))
     context = ada.get("/earnings/").context
-    amounts = ("pending_cents", "approved_cents", "bonus_cents", "owed_cents", "paid_cents")
-    assert [context[name] for name in amounts] == [111, 450, 75, 525, 0]
+    amounts = ("pending_cents", "reward_cents", "bonus_cents", "approved_cents", "owed_cents")
+    assert [context[name] for name in amounts] == [111, 450, 75, 525, 525]
+    assert context["paid_cents"] == 0
     assert books_balance(Requester.objects.get(name="Rita"))
