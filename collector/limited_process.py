@@ -89,8 +89,9 @@ def run_limited(
         status = os.waitpid(child, 0)[1]
     if answer is None:
         raise _too_long(limits)
-    if not answer:
-        raise _why(os.waitstatus_to_exitcode(status), limits)
+    # One that ends while it answers leaves a part of its answer.
+    if code := os.waitstatus_to_exitcode(status):
+        raise _why(code, limits)
     worked, value = pickle.loads(answer)
     if not worked:
         raise value

@@ -104,6 +104,17 @@ def fill(_: object) -> bytes:
     return bytes(2 << 30)
 
 
+class Bomb:
+    """Takes all memory once it is to be sent."""
+
+    def __reduce__(self) -> Any:
+        raise MemoryError
+
+
+def break_off(_: object) -> list[Any]:
+    return [bytes(1 << 20), Bomb()]
+
+
 def read(path: Path) -> bytes:
     return path.read_bytes()
 
@@ -128,7 +139,12 @@ def _run(work: tuple[Callable[[Any], Any], object, Limits]) -> Any:
 
 @pytest.mark.parametrize(
     ("function", "takes"),
-    [(spin, "1 second of the processor"), (sleep, "1 second of"), (fill, "1 GiB of memory")],
+    [
+        (spin, "1 second of the processor"),
+        (sleep, "1 second of"),
+        (fill, "1 GiB of memory"),
+        (break_off, "1 GiB of memory"),
+    ],
 )
 def test_a_child_that_passes_a_limit_ends(function: Callable[[Any], Any], takes: str) -> None:
     with pytest.raises(PassedLimit, match=f"^more than {takes}"):
