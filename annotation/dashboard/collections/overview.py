@@ -18,7 +18,7 @@ from annotation.dashboard.collections.summaries import summaries_of
 from annotation.dashboard.collections.todo import next_step, todo_of
 from annotation.dashboard.money.spending import spending_of
 from annotation.dashboard.people.worker_names import people_of
-from annotation.decisions.verdicts import verdict_counts
+from annotation.decisions.verdicts import is_decided, verdict_counts
 from annotation.models import Release
 from annotation.reports.attention import attention_to
 from annotation.splits.difficulty.status import last_run
@@ -130,6 +130,7 @@ def _now(context: CollectionContext) -> dict[str, Any]:
             verdicts.kept,
             row.releases.count(),
             judged=context.difficulty is None or last_run(row) is not None,
+            decided=verdicts.kept > 0 or is_decided(row),
         ),
         "marketplace_url": settings.MARKETPLACE_URL,
         "todo": todo_of(context, stages, attention_to([row])[row.pk]),

@@ -126,10 +126,12 @@ def next_step(
     n_releases: int,
     *,
     judged: bool = True,
+    decided: bool = True,
 ) -> NextStep:
     """Return the step, by what stands in the way first; no query.
 
-    judged: whether the difficulty is, where the protocol places by it.
+    judged: whether the difficulty is, where the protocol places by it. decided: whether every
+    vote that was given is decided on.
     """
     state = context.collection.state
     if state == CollectionState.FINISHED:
@@ -150,7 +152,7 @@ def next_step(
     if state == CollectionState.PAUSED:
         sentence = "No new work is handed out. Who is at work finishes and is paid."
         return NextStep(sentence, "Resume", context.url("publish"), posts=True)
-    return _while_collecting(context, stages, n_kept, n_releases, judged)
+    return _while_collecting(context, stages, n_kept, n_releases, judged, decided)
 
 
 def _when_finished(
@@ -179,6 +181,7 @@ def _while_collecting(
     n_kept: int,
     n_releases: int,
     judged: bool,
+    decided: bool,
 ) -> NextStep:
     for row in stages:
         waiting = row.grants.get(GrantState.SUBMITTED, 0)
@@ -198,6 +201,10 @@ def _while_collecting(
     if n_kept and not busy:
         return _release(context, "All work is in.", judged)
     if not busy and any(row.submitted for row in main):
+        if not decided:
+            return NextStep(
+                "All work is in, and is being decided on. This page keeps itself up to date."
+            )
         sentence = "All work is in, and no question is kept. See what became of them, or add seeds."
         return NextStep(sentence, "See the questions", context.url("questions"))
     return NextStep(

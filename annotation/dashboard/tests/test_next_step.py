@@ -83,7 +83,8 @@ def test_questions_that_were_never_written_are_not_waited_for(
 
 def test_where_all_was_dropped_it_does_not_wait_for_more(rita: Client, pilot: Collection) -> None:
     question = make_question(stage_of(pilot, "question"))
-    make_answer(question, stage_of(pilot, "answer"))
-    make_verdict(question, "dropped")
+    answer = make_answer(question, stage_of(pilot, "answer"))
     pilot.stages.exclude(name__endswith="qualification").update(state="closed")
+    assert "All work is in, and is being decided on." in plain(step(rita))
+    make_verdict(question, "dropped", n_votes=1, last_vote=answer.pk)
     assert "no question is kept" in plain(step(rita))
