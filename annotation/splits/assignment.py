@@ -33,7 +33,7 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     rng = random.Random(f"{collection.random_seed}:splits")
     released, stay = last_withholding(collection), settled(collection)
     kept = kept_questions(collection).exclude(split_assignment__in=stay)
-    judged = {}
+    judged = None
     if table_of(collection):
         answered = kept.select_related("verdict__chosen").iterator(CHUNK)
         judged = facts_of(collection, answered)
@@ -42,6 +42,9 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     examples: list[Example] = []
     columns = ("pk", "key", "seed__fold", "worker_id", "created_at")
     for pk, key, fold, worker, created_at in kept.values_list(*columns).iterator(CHUNK):
+        if judged is not None and pk not in judged:
+            # It was kept meanwhile, and has its place the next time.
+            continue
         ids[key] = pk
         examples.append(
             {
