@@ -327,6 +327,8 @@ def test_a_missing_part_is_named(folder: Path, part: str, lost: str, message: st
         ),
         ("protocol.toml", "[label]", "[label", "is not valid TOML"),
         ("instructions/text.md", "{reward}", "{rewards}", "text.md: {rewards} stands for nothing"),
+        ("instructions/text.md", "{reward}", "{Rewards2}", "{Rewards2} stands for nothing"),
+        ("instructions/text.md", "{reward}", "{line:one|more}", "{line:one|more} stands for"),
     ],
 )
 def test_what_is_wrong_in_a_folder_is_named_before_anything_is_collected(

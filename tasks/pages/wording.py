@@ -10,7 +10,8 @@ from tasks.kinds.registry import kind_of
 from tasks.money.rejection_terms import told_workers
 from tasks.posting.hits import money
 
-PLACEHOLDER, COMMENT = re.compile(r"\{[a-z_]+\}"), re.compile("<!--.*?-->", re.DOTALL)
+PLACEHOLDER = re.compile(r"\{\w+(?::[^|{}]*\|[^|{}]*)?\}")
+COMMENT = re.compile("<!--.*?-->", re.DOTALL)
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 
