@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from annotation.jobs import look_after_collection
 from annotation.models import Verdict
-from collector.models import Collection, KnownProtocols, Stage
+from collector.models import Collection, Corpus, KnownProtocols, Stage
+from collector.models.corpus import CorpusKind
 from collector.protocols import creation, known
 from collector.protocols.loading import ProtocolError
 from tasks.crowd import marketplace
@@ -342,6 +343,18 @@ def test_what_is_wrong_in_a_folder_is_named_before_anything_is_collected(
     with pytest.raises(CommandError, match=re.escape(named)):
         run("create_collection", "lines", protocol=folder.name, corpus="hollin")
     assert not Collection.objects.exists()
+
+
+def test_a_folder_that_is_wrong_keeps_nobody_from_the_form_of_a_new_collection(
+    folder: Path, settings: Any
+) -> None:
+    settings.PASSWORDLESS_SIGN_IN = True
+    (folder / "seeds.py").write_text("import nowhere")
+    Corpus.objects.create(
+        slug="own", name="Own", language="en", state="ready", kind=CorpusKind.DOCUMENTS
+    )
+    page = Client(HTTP_HOST="localhost").get("/collections/new/?corpus=own")
+    assert '<option value="rag" selected>' in page.content.decode()
 
 
 def test_all_that_is_wrong_is_named_at_once_a_line_each(folder: Path) -> None:

@@ -125,8 +125,16 @@ def _offered_for(ready: QuerySet[Corpus], slug: str) -> str:
     corpus = ready.filter(slug=slug).first() if slug else ready.first()
     choices = [name for name, _ in protocol_choices()]
     if corpus is not None and corpus.kind == CorpusKind.DOCUMENTS:
-        choices.sort(key=lambda name: not get_protocol(name).part(SEEDS).FOR_DOCUMENTS)
+        choices.sort(key=lambda name: not _is_for_documents(name))
     return choices[0] if choices else ""
+
+
+def _is_for_documents(name: str) -> bool:
+    try:
+        return get_protocol(name).part(SEEDS).FOR_DOCUMENTS
+    except ProtocolError:
+        # What its folder has wrong is named to those who choose it.
+        return False
 
 
 def _groups() -> list[str]:
