@@ -158,14 +158,16 @@ def _now(request: HttpRequest, slug: str) -> dict[str, Any]:
     if row is None and last is None:
         raise Http404
     sought, sort = request.GET.get("q", "").strip(), request.GET.get("sort", "")
-    sort = sort if sort in SORTED else ""
+    is_of_documents = row is not None and row.kind == CorpusKind.DOCUMENTS
+    sorts = SORTED if is_of_documents else {"": SORTED["title"], "paragraphs": SORTED["paragraphs"]}
+    sort = sort if sort in sorts else ""
     page = None
     if row is not None:
         articles = (
             row.articles.filter(kind="article")
             .select_related("document")
             .annotate(n_paragraphs=Count("paragraphs"))
-            .order_by(*SORTED[sort][1], "document__external_id", "title")
+            .order_by(*sorts[sort][1], "document__external_id", "title")
         )
         if sought:
             articles = articles.filter(
@@ -182,11 +184,11 @@ def _now(request: HttpRequest, slug: str) -> dict[str, Any]:
         "query": f"{urlencode({'q': sought, 'sort': sort})}&" if sought or sort else "",
         "sought": sought,
         "sort": sort,
-        "sorts": [(value, words) for value, (words, _) in SORTED.items()],
+        "sorts": [(value, words) for value, (words, _) in sorts.items()],
         "size": _size(row) if row else "",
         "takes_documents": row is not None and takes_documents(row),
         "collections": row.collections.order_by("slug") if row else (),
-        "can_remove": row is not None and row.kind == CorpusKind.DOCUMENTS,
+        "can_remove": is_of_documents,
     }
 
 

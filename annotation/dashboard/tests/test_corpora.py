@@ -358,3 +358,5 @@ def test_a_collection_over_documents_begins_with_what_is_for_them_and_without_a_
     Corpus.objects.create(slug="wiki", name="A wiki", language="en", state="ready")
     page = rita.get("/collections/new/?corpus=wiki").content.decode()
     assert '<option value="iirc" selected>' in page
+    sorts = re.findall(r'<option value="(\w*)"', rita.get("/corpora/wiki/?q=a").content.decode())
+    assert sorts == ["", "paragraphs"]
