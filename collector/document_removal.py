@@ -1,5 +1,6 @@
 """Removes what was read by mistake: one document of a corpus, or all of it, with its files."""
 
+import re
 import shutil
 
 from django.db import connection, transaction
@@ -45,10 +46,13 @@ def remove_document(article: Article) -> None:
                 f"It stays: it can be shown to workers of {_named(users)}. Drop a draft, or choose "
                 "its seeds again; what was published needs its documents."
             )
+        # Before the rows: who dies in between leaves rows whose index is built again.
+        _remove_files(corpus)
         _forget(corpus, article.document.external_id)
         article.delete()
         corpus.counts["removed"] = corpus.counts.get("removed", 0) + 1
         count_again(corpus)
+    # What was built meanwhile has its words too.
     _remove_files(corpus)
 
 
@@ -90,14 +94,12 @@ def _overwritten() -> None:
 
 def _forget(corpus: Corpus, external_id: str) -> None:
     """Take a document out of what uploads say of themselves."""
+    # Alone, before a note on it, or among documents that are alike.
+    named = re.compile(rf"(?:^|, | and ){re.escape(external_id)}(?:$|:|,| and | are | have )")
     for upload in DocumentUpload.objects.filter(corpus=corpus):
         for name, lines in upload.outcome.items():
             if isinstance(lines, list):
-                upload.outcome[name] = [
-                    line
-                    for line in lines
-                    if line != external_id and not line.startswith(f"{external_id}:")
-                ]
+                upload.outcome[name] = [line for line in lines if not named.search(line)]
         upload.save(update_fields=["outcome"])
 
 

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models import Count, F, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.dashboard.access import knows, name_of, requester_required
 from annotation.dashboard.corpora.upload_form import UploadForm, takes_documents
+from annotation.models import Rehearsal
 from collector import document_removal
 from collector.document_removal import users_of_document
 from collector.ingest.documents.uploads import UNDER_WAY, upload_documents
@@ -127,7 +129,10 @@ def remove_document(request: HttpRequest, slug: str, number: int) -> HttpRespons
     article = found.first()
     if article is not None:
         try:
-            document_removal.remove_document(article)
+            with transaction.atomic():
+                document_removal.remove_document(article)
+                # Their pages are kept as simulated workers saw them.
+                Rehearsal.objects.filter(collection__corpus=article.corpus_id).delete()
         except ActionError as error:
             messages.error(request, error.on_page)
             return redirect("document", slug=slug, number=number)

@@ -17,7 +17,9 @@ from annotation.dashboard.questions.highlights import pieces
 from annotation.dashboard.questions.passages import Passage
 from annotation.dashboard.tests.making import once_in
 from annotation.jobs import has_due_work, read_documents
+from annotation.models import Rehearsal, RehearsalPage
 from annotation.tests.making import make_collection
+from collector import document_removal
 from collector.ingest.documents import uploads
 from collector.ingest.documents.tests.making import ARABIC, prose
 from collector.ingest.documents.uploads import safe_path, work_on
@@ -273,6 +275,36 @@ def test_a_document_sent_by_mistake_is_removed_with_all_that_has_its_words(
     assert not any(b"salary" in each.read_bytes() for each in home.rglob("*") if each.is_file())
 
 
+def test_what_was_said_of_a_removed_document_beside_others_goes_with_it(
+    rita: Client, home: Path
+) -> None:
+    send(rita, documents=[sent(name, prose(9)) for name in ("a.txt", "pay.txt", "z.txt")])
+    read_all()
+    upload = DocumentUpload.objects.get()
+    assert "pay.txt" in upload.outcome["notes"][0]
+    article = Document.objects.get(external_id="pay.txt").article
+    page = f"/corpora/the-handbook/documents/{article.page_id}/"
+    rita.post(f"{page}remove/", {"article": article.pk})
+    upload.refresh_from_db()
+    assert (upload.outcome["notes"], upload.outcome["added"]) == ([], ["a.txt", "z.txt"])
+
+
+def test_a_removal_that_dies_before_it_is_stored_leaves_no_index_of_before(
+    rita: Client, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(corpus: Corpus) -> None:
+        raise KeyboardInterrupt
+
+    send(rita, documents=[sent("a.txt", prose(6)), sent("b.txt", prose(5, "b "))])
+    read_all()
+    build_passages(Corpus.objects.get())
+    monkeypatch.setattr(document_removal, "count_again", die)
+    with pytest.raises(KeyboardInterrupt):
+        document_removal.remove_document(Article.objects.order_by("page_id")[0])
+    assert Article.objects.count() == 2
+    assert not [each for each in home.rglob("*") if each.is_file() and "retrieval" in each.parts]
+
+
 def test_a_document_that_workers_can_be_shown_stays_and_says_for_which_collection(
     rita: Client,
 ) -> None:
@@ -291,8 +323,13 @@ def test_a_document_that_workers_can_be_shown_stays_and_says_for_which_collectio
         "It stays"
         in rita.post(f"{kept}remove/", {"article": shown.pk}, follow=True).content.decode()
     )
+    rehearsal = Rehearsal.objects.create(
+        collection=pilot, n_workers=3, state="done", by="rita", asked_at=timezone.now()
+    )
+    rehearsal.pages.create(position=1, moment="Before", html="What the other document says.")
     rita.post(f"{gone}remove/", {"article": other.pk})
     assert Article.objects.get() == shown
+    assert not RehearsalPage.objects.exists()
     Collection.objects.update(state="collecting")
     assert "Remove this document</button>" not in rita.get(kept).content.decode()
     named = rita.post("/corpora/the-handbook/remove/", {"slug": "the-handbook"}, follow=True)
