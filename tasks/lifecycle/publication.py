@@ -83,7 +83,8 @@ def _check_known(collection: Collection) -> None:
     if hosts := hosts_without(collection.protocol, timezone.now()):
         raise ActionError(
             f"Collector runs on {', '.join(hosts)} without the protocol {collection.protocol!r}: "
-            "set COLLECTOR_PROTOCOLS there to the folder that has it, restart, and publish again."
+            "set COLLECTOR_PROTOCOLS there to the folder that has it, restart, and publish again "
+            "a minute later."
         )
 
 
