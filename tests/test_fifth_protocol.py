@@ -357,6 +357,15 @@ def test_a_folder_that_is_wrong_keeps_nobody_from_the_form_of_a_new_collection(
     assert '<option value="rag" selected>' in page.content.decode()
 
 
+def test_a_function_of_python_itself_that_does_not_say_what_it_takes_is_no_fault(
+    folder: Path,
+) -> None:
+    path = folder / "validation.py"
+    path.write_text(path.read_text().replace("def vote(", "vote = max\n\n\ndef other("))
+    make_corpus()
+    run("create_collection", "lines", protocol=folder.name, corpus="hollin")
+
+
 def test_all_that_is_wrong_is_named_at_once_a_line_each(folder: Path) -> None:
     for file in ("validation.py", "export.py", "instructions/consent.md"):
         (folder / file).unlink()
@@ -429,7 +438,9 @@ def test_nothing_is_published_where_a_process_at_work_does_not_know_the_protocol
     now = timezone.now()
     known.record(now)
     settings.PROTOCOL_FOLDERS = [*settings.PROTOCOL_FOLDERS, folder.parent]
-    with pytest.raises(CommandError, match="without the protocol 'headline': set .* a minute later"):
+    with pytest.raises(
+        CommandError, match=r"without the protocol 'headline': set .* a minute later"
+    ):
         run("publish", "lines", stage="text")
     known.record(now)
     Stage.objects.filter(name="text").update(state="closed")

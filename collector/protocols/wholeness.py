@@ -135,4 +135,7 @@ def _takes(function: Any, names: Sequence[str]) -> bool:
         inspect.signature(function).bind(*names)
     except TypeError:
         return False
+    except ValueError:
+        # Some functions of Python's own do not say what they take.
+        return callable(function)
     return True
