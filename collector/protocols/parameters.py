@@ -349,7 +349,8 @@ class StageTable(Table):
     def misfits(self) -> Iterator[str]:
         """Yield also a sentence for what its title or its description counts and there is not."""
         yield from super().misfits()
-        known = [name for name, value in self if isinstance(value, int)] + [*COUNTED]
+        # Yes and no are no numbers, though Python counts with them.
+        known = [name for name, value in self if type(value) is int] + [*COUNTED]
         for name in ("title", "description"):
             for found in NAMED.findall(getattr(self, name)):
                 whole = WITH_NOUN.fullmatch(found)

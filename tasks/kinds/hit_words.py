@@ -28,7 +28,8 @@ def description_of(table: StageTable) -> str:
 def numbers_of(table: StageTable) -> dict[str, int]:
     """Return the numbers of a stage's table by name, and what one HIT of it holds."""
     counted = (table.items_per_hit, kind_of(table).questions_per_hit(table) or table.items_per_hit)
-    return {name: value for name, value in table if isinstance(value, int)} | dict(
+    # Yes and no are no numbers, though Python counts with them.
+    return {name: value for name, value in table if type(value) is int} | dict(
         zip(COUNTED, counted, strict=True)
     )
 
@@ -38,7 +39,7 @@ def filled(text: str, values: Mapping[str, object]) -> str:
 
     def counted(found: re.Match[str]) -> str:
         number, one, many = values.get(found[1]), found[2], found[3]
-        if not isinstance(number, int):
+        if not isinstance(number, int) or isinstance(number, bool):
             return found[0]
         word = WORDS[number] if number < len(WORDS) else f"{number:,}"
         return f"{word} {one if number == 1 else many}"

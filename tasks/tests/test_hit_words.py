@@ -39,7 +39,7 @@ def test_no_title_and_no_description_counts_what_no_parameter_says() -> None:
 
 
 def test_what_the_text_does_not_name_rightly_stays() -> None:
-    values = {"n": 3, "name": "Rita"}
-    assert filled("{n:one|many} of {name}, {other}, {name:a|b}", values) == (
-        "three many of Rita, {other}, {name:a|b}"
+    values = {"n": 3, "name": "Rita", "is": True}
+    assert filled("{n:one|many} of {name}, {other}, {name:a|b}, {is:a|b}", values) == (
+        "three many of Rita, {other}, {name:a|b}, {is:a|b}"
     )

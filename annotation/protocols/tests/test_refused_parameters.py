@@ -104,6 +104,7 @@ NOTHING_TO_EXAMINE = (
         ("iirc", {"question.title": " "}, "question.title: String should have at least"),
         ("iirc", {"question.title": "Write {n} questions"}, "title has {n}, and that is no number"),
         ("iirc", {"question.description": "Up to {questions:x}"}, "is no number of the stage"),
+        ("iirc", {"question.title": "For {qualifies:one|more}"}, "is no number of the stage"),
         ("iirc", {"question.redundancy.train": 10**5}, "less than or equal to 10000"),
         ("iirc", {"question.title": "a\0b"}, "title holds a character that is no text"),
         ("bookqa", {"label.scheme_source": "\ud800"}, "source holds a character that is no text"),
