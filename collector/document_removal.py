@@ -78,7 +78,9 @@ def remove_corpus(corpus: Corpus) -> None:
 
 
 def _locked(corpus: Corpus) -> Corpus:
-    row = Corpus.objects.select_for_update().get(pk=corpus.pk)
+    row = Corpus.objects.select_for_update().filter(pk=corpus.pk).first()
+    if row is None:
+        raise ActionError("It was removed a moment ago.")
     if DocumentUpload.objects.filter(slug=corpus.slug, state__in=UNDER_WAY).exists():
         raise ActionError("Files are being read into it: wait for them to be done.")
     _overwritten()

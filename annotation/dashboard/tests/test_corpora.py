@@ -35,6 +35,7 @@ from collector.models import (
     UploadState,
 )
 from collector.retrieval.passages import build_passages
+from common.actions import ActionError
 
 pytestmark = pytest.mark.django_db
 NEW = "/corpora/new/"
@@ -350,6 +351,15 @@ def test_a_corpus_is_removed_when_its_short_name_is_typed(rita: Client, home: Pa
         assert not model.objects.exists()
     assert not [each for each in home.rglob("*") if each.is_file() and "retrieval" in each.parts]
     assert rita.get(page).status_code == 404
+
+
+def test_a_corpus_that_a_colleague_removes_meanwhile_says_so(rita: Client) -> None:
+    send(rita, documents=[sent("a.txt", prose(6))])
+    read_all()
+    mine, theirs = Corpus.objects.get(), Corpus.objects.get()
+    document_removal.remove_corpus(theirs)
+    with pytest.raises(ActionError, match="removed a moment ago"):
+        document_removal.remove_corpus(mine)
 
 
 def test_documents_are_sought_by_their_words_and_sorted(rita: Client) -> None:
