@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from marketplace.hits.questions.question import HTML
+from marketplace.models import HIT
 from marketplace.tests.boto import HOST
 from marketplace.tests.forms import SUM, WHY, form
 from marketplace.tests.refusals import refused
@@ -52,6 +53,18 @@ def test_it_is_previewed_accepted_and_handed_in(rita: Any, ada: Visitor, make_hi
     assert frame.submit(comment="Good.").status_code == 200
     [assignment] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
     assert "<FreeText>Good.</FreeText>" in assignment["Answer"]
+
+
+def test_a_page_that_was_taken_before_a_rule_is_shown_as_it_was(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
+    hit = make_hit(rita, Question=question())
+    HIT.objects.update(
+        question=f'<HTMLQuestion xmlns="{HTML}"><FrameHeight>450</FrameHeight><HTMLContent>'
+        "<![CDATA[<p>Without a DOCTYPE</p>]]></HTMLContent></HTMLQuestion>"
+    )
+    page = Client(headers={"Host": HOST}).get(ada.accept(hit).url)
+    assert "<p>Without a DOCTYPE</p>" in page.content.decode()
 
 
 def test_the_page_is_only_for_those_who_may_see_it(

@@ -73,11 +73,16 @@ def kind_of(xml: str) -> str:
 
 
 def read_question(xml: str) -> AnyQuestion:
-    """Return the question of a HIT; raises QuestionError or UnsupportedQuestionError.
+    """Return the question of a new HIT; raises QuestionError or UnsupportedQuestionError.
 
     Programs post many HITs with one question, so the last short ones are kept, ready read.
     """
     return _kept(xml) if len(xml) <= KEPT_LENGTH else _read(xml)
+
+
+def page_in(xml: str) -> str:
+    """Return the page of an HTMLQuestion that was taken, by whatever was refused then."""
+    return read_xml(xml, "question").text_of("HTMLContent")
 
 
 def _read(xml: str) -> AnyQuestion:

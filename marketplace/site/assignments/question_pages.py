@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from marketplace import clock
 from marketplace.configuration import base_url
-from marketplace.hits.questions.question import FormQuestion, HTMLQuestion, read_question
+from marketplace.hits.questions.question import FormQuestion, page_in, read_question
 from marketplace.hits.questions.template_i18n import for_scripts, in_language
 from marketplace.models import HIT, Assignment
 from marketplace.people.qualifications.requirements import access_to, record_of
@@ -78,9 +78,7 @@ def _missing(request: HttpRequest) -> HttpResponse:
 def _page(request: HttpRequest, hit: HIT, assignment: Assignment | None = None) -> HttpResponse:
     if hit.question_kind == "form":
         return form_page(request, hit, assignment)
-    question = read_question(hit.question)
-    assert isinstance(question, HTMLQuestion)
-    return framed(question.html)
+    return framed(page_in(hit.question))
 
 
 def form_page(
