@@ -78,6 +78,9 @@ def test_the_elements_that_are_named_are_those_that_are_drawn() -> None:
     page = f"{script_tag}<!-- <crowd-a> --><crowd-b>"
     assert crowd_elements.unsupported_elements(page) == ["crowd-b"]
     assert crowd_elements.unsupported_elements("<crowd-b>") == []
+    for kind in ("file", "File"):
+        page = f'{script_tag}<input type="{kind}" name="e"><input type name="x">'
+        assert crowd_elements.unsupported_elements(page) == [crowd_elements.FILE_FIELD]
 
 
 def test_a_script_that_is_there_is_not_put_in_twice() -> None:

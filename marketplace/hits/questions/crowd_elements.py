@@ -58,7 +58,8 @@ class _Names(HTMLParser):
         """Note one element."""
         self.found.add(tag)
         values = dict(attributes)
-        if tag == "input" and values.get("type") == "file" and values.get("name"):
+        is_file = tag == "input" and (values.get("type") or "").lower() == "file"
+        if is_file and values.get("name"):
             # One without a name is its own script's.
             self.found.add(FILE_FIELD)
 
