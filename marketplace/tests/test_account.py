@@ -5,7 +5,9 @@ import re
 from typing import Any
 
 import pytest
+from django.test import RequestFactory
 
+from common.known_browser import known_browser
 from marketplace import clock
 from marketplace.models import Assignment, AssignmentState, Message, Worker, WorkerSession
 from marketplace.money import funds
@@ -66,6 +68,16 @@ def test_guesses_from_many_addresses_keep_no_known_browser_out(
     assert not is_in(stranger)
     ada.post("/", "/sign-in/", name="Ada", password=PASSWORD)
     assert is_in(ada)
+
+
+def test_a_name_that_looks_like_another_kind_of_account_proves_nothing_there(ada: Visitor) -> None:
+    name = "desk:ida"
+    ada.post("/account/", "/account/password/", name=name, password=PASSWORD)
+    known = come(name=name, password=PASSWORD).client.cookies
+    asked = RequestFactory().get("/")
+    asked.COOKIES = {each: morsel.value for each, morsel in known.items()}
+    assert known_browser(asked, f"worker:{name}")
+    assert not known_browser(asked, name)
 
 
 def test_guessing_becomes_slow(with_password: Visitor, later: Any) -> None:

@@ -44,7 +44,8 @@ def _by_password(request: HttpRequest, name: str) -> HttpResponse:
     password, now = request.POST.get("password", ""), clock.now()
     if not password:
         return sign_in_page(request, _("Write your password, too."), 403, asks_password=True)
-    key = sign_in_name_of(name)
+    # Workers choose their names: none of these is the name of an account of another kind.
+    key = f"worker:{sign_in_name_of(name)}"
     if problem := try_name(request, key, now):
         return sign_in_page(request, problem, 429, asks_password=True)
     worker = worker_by_password(name, password)
