@@ -247,14 +247,15 @@ def _tell(grant: Grant, known: str, further: Iterable[Stage]) -> int:
     The stages `further` are open to whoever has passed this or another that will do.
     """
     person = grant.worker.identity.person
+    for stage in further:
+        table = parameters_of(stage.collection).stages()[stage.name]
+        is_open = has_role(grant.worker, stage.collection, table)
+        marketplace.grant(entry_id(stage), person, value=int(is_open), silently=True)
+    # What the worker reads comes last: what fails before it is tried again, and says nothing twice.
     if grant.state == GrantState.GRANTED:
         marketplace.grant(known, person)
     else:
         if grant.told_state != GrantState.GRANTED:
             marketplace.grant(known, person, value=0, silently=True)
         marketplace.revoke(known, person, grant.note)
-    for stage in further:
-        table = parameters_of(stage.collection).stages()[stage.name]
-        is_open = has_role(grant.worker, stage.collection, table)
-        marketplace.grant(entry_id(stage), person, value=int(is_open), silently=True)
     return Grant.objects.filter(pk=grant.pk).update(told_state=grant.state)

@@ -99,6 +99,28 @@ def test_whoever_did_not_pass_is_told_so_with_the_note(stage, monkeypatch):
     ]
 
 
+@pytest.mark.parametrize("decided", [GrantState.GRANTED, GrantState.DECLINED])
+def test_nobody_is_told_of_a_decision_before_all_else_of_it_is_done(stage, monkeypatch, decided):
+    make_worker(qualified=(stage,))
+    Grant.objects.update(state=decided)
+    told = []
+
+    def grant(qualification, person, value=1, *, silently=False):
+        if qualification == "entry":
+            raise MarketplaceError("It is not known.", permanent=True)
+        told.extend([] if silently else [person])
+
+    monkeypatch.setattr(marketplace, "create_qualification", lambda **_: "Q1")
+    monkeypatch.setattr(qualifications, "stages_opened_by", lambda _: [stage])
+    monkeypatch.setattr(qualifications, "has_role", lambda *_: True)
+    monkeypatch.setattr(qualifications, "entry_id", lambda _: "entry")
+    monkeypatch.setattr(marketplace, "grant", grant)
+    monkeypatch.setattr(marketplace, "revoke", lambda _, person, why: told.append(person))
+    for _ in range(2):
+        assert qualifications.tell_marketplace(stage) == 0
+    assert told == []
+
+
 def test_one_hit_that_cannot_be_closed_does_not_keep_the_others_up(stage, monkeypatch):
     first, hopeless = make_posting(stage), make_posting(stage)
     stage.units.update(submitted=0, redundancy=1)
