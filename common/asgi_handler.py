@@ -21,6 +21,7 @@ from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.handlers.base import BaseHandler
+from django.db import DatabaseError
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import get_resolver, set_script_prefix
@@ -151,16 +152,25 @@ class PagesHandler(ASGIHandler):
             raise _Refused(413, f"This is longer than {most // 1_000_000} MB. Send less at once.")
         if n_bytes <= SHORT_BYTES:
             return
-        request, _ = self.create_request(scope, io.BytesIO())
-        knows = request is not None and await asyncio.wrap_future(
-            self._threads.submit(may_send, request)
-        )
+        try:
+            knows = await asyncio.wrap_future(self._threads.submit(self._knows, scope))
+        except DatabaseError as error:
+            log.error("Nobody can be asked who sends a long body: %r", error)
+            raise _Refused(
+                503, "This cannot be taken at the moment. Send it again in a minute."
+            ) from None
         if not knows:
             raise _Refused(
                 413,
                 f"This is longer than {SHORT_BYTES // 1_000_000} MB. Send less at once, or sign in "
                 "first if you are sending a file.",
             )
+
+    def _knows(self, scope: Any) -> bool:
+        """Return whether who asks may send a long body; in a thread of pages, as a page is made."""
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        request, _ = self.create_request(scope, io.BytesIO())
+        return request is not None and may_send(request)
 
     def _note(self, body: IO[bytes], came: int) -> None:
         """Count what is kept of long bodies; raises _Refused when it is too much altogether."""

@@ -8,6 +8,8 @@ from typing import Any
 
 import psycopg2
 import pytest
+from django.core.signals import request_started
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
@@ -175,6 +177,42 @@ def test_only_people_who_are_known_send_long_bodies(
     if not is_known:
         assert b"longer than 1 MB. Send less at once, or sign in first" in answer
         assert max(stored, default=0) <= (0 if told else 1_000_000)
+
+
+def test_a_long_body_while_nobody_can_be_asked_who_sends_it_is_refused_for_now(
+    pages: PagesHandler, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.LONGEST_BODY_BYTES = 3_000_000
+
+    def lost(request: HttpRequest) -> bool:
+        raise OperationalError("the connection is closed")
+
+    monkeypatch.setattr(module, "may_send", lost)
+    visit = Visit(pages, b"a" * 2_000_000)
+    assert b"Send it again in a minute" in asyncio.run(visit.answer())
+    assert visit.status == 503
+
+
+def test_who_sends_a_long_body_is_asked_over_a_connection_that_is_looked_at(
+    pages: PagesHandler, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.LONGEST_BODY_BYTES = 3_000_000
+    seen: list[str] = []
+
+    def begun(**_: object) -> None:
+        seen.append("begun")
+
+    def knows(request: HttpRequest) -> bool:
+        seen.append("asked")
+        return True
+
+    request_started.connect(begun)
+    monkeypatch.setattr(module, "may_send", knows)
+    try:
+        asyncio.run(Visit(pages, b"a" * 2_000_000).answer())
+    finally:
+        request_started.disconnect(begun)
+    assert seen == ["begun", "asked", "begun"]
 
 
 def test_long_bodies_have_so_much_room_together(
