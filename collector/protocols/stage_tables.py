@@ -311,10 +311,11 @@ def mistakes_of_form(fields: Sequence[FieldTable]) -> Iterator[Mistake]:
     names = [getattr(fields[place], key) for _, place, key in places]
     for repeated in _repeated(names):
         yield Mistake(places[repeated], f"two fields have the same name: {names[repeated]!r}")
-    known = {field.name for field in fields}
+    # A label that is left out is no vote.
+    words = {field.name for field in fields if not field.choices}
     for place, field in enumerate(fields):
-        if field.instead_of and field.instead_of not in known - {field.name}:
-            sentence = f"there is no other field {field.instead_of!r} that it could stand for"
+        if field.instead_of and field.instead_of not in words - {field.name}:
+            sentence = f"there is no other field {field.instead_of!r} of free words to stand for"
             yield Mistake(("fields", place, "instead_of"), sentence)
     if fields and not fields[0].required:
         sentence = "the first field is what is collected: it must be required"

@@ -45,8 +45,11 @@ def test_what_another_field_stands_for_may_be_left_out() -> None:
     value, problems = form.clean(sent({"doubt": "It does not say."}, {"doubt": " "}), ITEMS, fields)
     assert [(problem.index, problem.field) for problem in problems] == [(1, "answer")]
     assert value["entries"][0]["fields"] == {"answer": "", "doubt": "It does not say."}
-    unknown = [FieldTable(name="doubt", label="Why not?", instead_of="doubt")]
-    assert [str(mistake) for mistake in mistakes_of_form(unknown)]
+    # Itself, or a label, which is a vote.
+    for stands_for in ("doubt", "label"):
+        doubt = FieldTable(name="doubt", label="Why not?", instead_of=stands_for, required=False)
+        [mistake] = mistakes_of_form([FIELDS[0], doubt])
+        assert "no other field" in mistake.sentence
 
 
 def test_an_entry_of_another_page_is_told() -> None:
