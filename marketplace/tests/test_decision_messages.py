@@ -90,6 +90,9 @@ def test_a_test_not_passed_is_told_with_its_note_and_leads_to_what_was_handed_in
     assert "Not passed" in page
     assert "Withdrawn" not in page
     assert "Two questions have no answer." in page
+    # It is none of those that they can get, with a blank for the time of what waits.
+    assert "Handed in on" not in page
+    assert page.count("Ask well") == 1
 
     rita.associate_qualification_with_worker(**who)
     rita.disassociate_qualification_from_worker(**who, Reason="By mistake.")

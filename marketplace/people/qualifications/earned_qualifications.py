@@ -30,6 +30,11 @@ class WayToEarn:
     # What they handed in was read, and did not earn it.
     is_declined: bool = False
 
+    @property
+    def is_open(self) -> bool:
+        """Return whether the worker can do something for it, or has and waits for an answer."""
+        return bool(self.kinds) or self.handed_in_at is not None
+
 
 def is_earned_by_work(row: QualificationType) -> bool:
     """Tell whether its requester gives this qualification for work only."""

@@ -67,7 +67,7 @@ def qualifications(request: SignedInRequest) -> HttpResponse:
     offers = [
         Offer(row, ways.get(row.pk))
         for row in rows
-        if not is_unlisted(row) and (row.pk not in ways or ways[row.pk] != WayToEarn())
+        if not is_unlisted(row) and (row.pk not in ways or ways[row.pk].is_open)
     ]
     return show(
         request,
