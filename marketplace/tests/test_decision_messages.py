@@ -124,6 +124,24 @@ def test_a_qualification_says_which_hits_it_has_opened(
     assert sorted(opened) == ["Talk", "Write"]
 
 
+def test_a_group_says_which_hits_members_of_any_of_several_can_take(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
+    groups = [make_group(name, "", clock.now()).qualification_type for name in ("One", "Two")]
+    ids = ", ".join(f"any-of:{row.qualification_type_id}" for row in groups)
+    made = rita.create_qualification_type(
+        Name="One or two", Description="d", **EARNED | {"Keywords": f"earned, unlisted, {ids}"}
+    )
+    asks = {
+        "QualificationTypeId": made["QualificationType"]["QualificationTypeId"],
+        "Comparator": "Exists",
+        "ActionsGuarded": "DiscoverPreviewAndAccept",
+    }
+    make_hit(rita, Title="For members", QualificationRequirements=[asks])
+    add_members(groups[0], [ada.worker], clock.now())
+    assert re.findall(r'href="/kinds/\w+/">([^<]+)', newest(ada)) == ["For members"]
+
+
 def test_an_asked_for_qualification_is_answered(rita: Any, ada: Visitor, grace: Visitor) -> None:
     made = rita.create_qualification_type(
         Name="Careful", Description="d", QualificationTypeStatus="Active"

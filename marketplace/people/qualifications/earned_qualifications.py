@@ -15,7 +15,7 @@ from marketplace.models import (
     QualificationGrant,
     QualificationType,
 )
-from marketplace.people.qualifications.requirements import WorkerRecord, access_to
+from marketplace.people.qualifications.requirements import WorkerRecord, access_to, any_of
 
 # What a requester puts among the keywords of a qualification type.
 EARNED, UNLISTED = "earned", "unlisted"
@@ -84,7 +84,8 @@ def kinds_opened_by(
 ) -> dict[int, list[HITType]]:
     """Return for each type, by key, the kinds of HIT that ask for it and that the worker can take.
 
-    Those of one title once. An earned type may open kinds by way of another, unlisted one.
+    Those of one title once. An earned type may open kinds by way of another, unlisted one, and a
+    group by way of a type that members of any of several groups have.
     """
     is_open = available_hits(record.worker, now).values("hit_type")
     kinds = HITType.objects.filter(pk__in=is_open).select_related("requester").order_by("pk")
@@ -105,7 +106,10 @@ def kinds_opened_by(
         asking = (
             kind
             for kind in mine
-            if any(need["QualificationTypeId"] in keys for need in kind.requirements)
+            if any(
+                not keys.isdisjoint((asked, *any_of(asked)))
+                for asked in (need["QualificationTypeId"] for need in kind.requirements)
+            )
         )
         found[row.pk] = list({kind.title: kind for kind in asking}.values())
     return found
