@@ -1,4 +1,7 @@
-"""How long handed-in work waits until it is paid by itself: as was said when it was begun."""
+"""How long handed-in work waits until it is paid by itself: as was said when it was begun.
+
+The list of HITs says what held when the HIT was posted: where that is less, that is promised.
+"""
 
 from datetime import datetime, timedelta
 
@@ -14,18 +17,25 @@ KEY = "pay.approve_after_hours"
 def hours_of(lease: Lease, parameters: Parameters) -> float:
     """Return how many hours the work of a lease waits once the marketplace has confirmed it."""
     held = _hours_by_time(lease.unit.stage.collection, parameters)
-    return next(hours for hours, until in held if until is None or lease.taken_at < until)
+    return min(
+        next(hours for hours, until in held if until is None or said_at < until)
+        for said_at in (lease.taken_at, lease.session.posting.created_at)
+    )
 
 
 def is_ripe(collection: Collection, parameters: Parameters, now: datetime) -> Q:
     """Return the condition of confirmed submissions whose time to wait is over."""
-    ripe, since = Q(pk__in=()), Q()
-    for hours, until in _hours_by_time(collection, parameters):
-        begun = since if until is None else since & Q(lease__taken_at__lt=until)
-        # Where nobody waits, neither does what a clock confirmed that was ahead.
-        over = Q(confirmed_at__lte=now - timedelta(hours=hours)) if hours else Q()
-        ripe |= Q(state=ReceiptState.CONFIRMED) & begun & over
-        since = Q(lease__taken_at__gte=until)
+    ripe, held = Q(pk__in=()), _hours_by_time(collection, parameters)
+    # Without a change both times tell the same.
+    times = ("lease__taken_at", "lease__session__posting__created_at")[: len(held)]
+    for said_at in times:
+        since = Q()
+        for hours, until in held:
+            said = since if until is None else since & Q(**{f"{said_at}__lt": until})
+            # Where nobody waits, neither does what a clock confirmed that was ahead.
+            over = Q(confirmed_at__lte=now - timedelta(hours=hours)) if hours else Q()
+            ripe |= Q(state=ReceiptState.CONFIRMED) & said & over
+            since = Q(**{f"{said_at}__gte": until})
     return ripe
 
 

@@ -17,8 +17,9 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import newest, revise
 from tasks.crowd import marketplace
 from tasks.dialog.tests.making import make_dialogs
-from tasks.models import Submission
+from tasks.models import Lease, Posting, Submission
 from tasks.money import payments
+from tasks.money.hours_until_paid import hours_of
 from tasks.tests.making import make_collection, make_posting, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -96,6 +97,28 @@ def test_work_that_was_begun_keeps_the_hours_until_it_is_paid(
     assert payments.approve_confirmed(pilot, now + timedelta(hours=47)) == 0
     assert payments.approve_confirmed(pilot, now + timedelta(hours=49)) == 1
     assert begun.taken_at < now
+
+
+def test_what_the_list_of_hits_said_holds_also_for_work_begun_later(
+    rita: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pilot, approved = make_collection(slug="pilot", pay__approve_after_hours=0), []
+    monkeypatch.setattr(marketplace, "approve", approved.append)
+    monkeypatch.setattr(marketplace, "finish_hit", lambda hit_id: None)
+    posted, shown = timezone.now(), post(rita, pay__approve_after_hours="48")
+    post(rita, pay__approve_after_hours="48", save="yes", why="To read it.", **hidden(shown))
+    pilot.refresh_from_db()
+    early, late = (make_submission(stage_of(pilot, "question")) for _ in range(2))
+    now = timezone.now()
+    Lease.objects.update(taken_at=now)
+    for work, at in ((early, posted), (late, now)):
+        Posting.objects.filter(pk=work.session.posting_id).update(created_at=at)
+    Submission.objects.update(state="confirmed", confirmed_at=now)
+    parameters = parameters_of(pilot)
+    hours = [hours_of(Lease.objects.get(pk=work.lease_id), parameters) for work in (early, late)]
+    assert hours == [0, 48]
+    assert payments.approve_confirmed(pilot, now) == 1
+    assert approved == [early.session.session_id]
 
 
 def test_a_change_made_after_looking_is_looked_at_again(rita: Client, pilot: Collection) -> None:
