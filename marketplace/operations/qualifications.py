@@ -45,10 +45,10 @@ def disassociate_qualification(call: Call, parameters: dict[str, Any]) -> dict[s
     is_failed = is_earned_by_work(row) and found.integer_value == 0
     key = "test_not_passed" if is_failed else "qualification_withdrawn"
     with transaction.atomic(using=DATABASE):
-        QualificationGrant.objects.filter(pk=found.pk).update(
-            is_revoked=True, **own_message("reason", words)
-        )
-        tell_of_qualification(row, found.worker, key, reason_of(words), call.now)
+        held = QualificationGrant.objects.filter(pk=found.pk, is_revoked=False)
+        # Of two that take it away at once, one does.
+        if held.update(is_revoked=True, **own_message("reason", words)):
+            tell_of_qualification(row, found.worker, key, reason_of(words), call.now)
     return {}
 
 

@@ -78,8 +78,10 @@ def add_members(
 ) -> int:
     """Give workers the qualification with this value and tell them; returns how many that changed.
 
-    Expects a transaction.
+    Expects a transaction. Locks the type's row.
     """
+    # Of two that add somebody at once, one does.
+    QualificationType.objects.select_for_update(no_key=True).get(pk=row.pk)
     n_changed = 0
     for worker in workers:
         if not row.grants.filter(worker=worker, is_revoked=False, integer_value=value).exists():

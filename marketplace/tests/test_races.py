@@ -6,7 +6,7 @@ from threading import Barrier, Thread
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 
 from marketplace import clock
 from marketplace.hits.acceptance import RefusedError, accept, accept_next, submit
@@ -18,6 +18,7 @@ from marketplace.models import (
     BonusPayment,
     ClassCode,
     HITType,
+    Message,
     Project,
     QualificationRequest,
     QualificationType,
@@ -26,6 +27,7 @@ from marketplace.models import (
 )
 from marketplace.money import funds
 from marketplace.people.account_merge import merge
+from marketplace.people.groups import add_members, make_group
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.conftest import DATABASES
 from marketplace.tests.desk import DeskVisitor
@@ -110,6 +112,30 @@ def test_all_who_accept_from_one_preview_get_a_place_while_there_are_places(
     won = [one.hit_id for one in results if isinstance(one, Assignment)]
     assert len(won) == len(set(won)) == N_THREADS - 2
     assert sum(isinstance(one, RefusedError) for one in results) == 2
+
+
+def test_of_one_decision_that_many_make_at_once_there_is_one_message(rita: Any) -> None:
+    worker, group = some_workers()[0], make_group("Panel", "", clock.now()).qualification_type
+
+    def add(n: int) -> None:
+        with transaction.atomic(using=group._state.db):
+            add_members(group, [worker], clock.now())
+
+    assert at_once(add) == [None] * N_THREADS
+    made = rita.create_qualification_type(
+        Name="Careful", Description="d", QualificationTypeStatus="Active"
+    )
+    who = {
+        "QualificationTypeId": made["QualificationType"]["QualificationTypeId"],
+        "WorkerId": worker.worker_id,
+    }
+    rita.associate_qualification_with_worker(**who, SendNotification=False)
+    at_once(lambda n: rita.disassociate_qualification_from_worker(**who))
+    told = Message.objects.filter(worker=worker).order_by("pk").values_list("subject", flat=True)
+    assert list(told) == [
+        "You are in the group “Panel” now",
+        "Your qualification “Careful” was withdrawn",
+    ]
 
 
 def test_one_worker_pressing_many_times_gets_one_place(rita: Any, make_hit: Any) -> None:
