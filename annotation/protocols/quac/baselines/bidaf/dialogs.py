@@ -100,7 +100,8 @@ def token_span(
     """Return the (first, last) tokens of the characters [start, end), and whether it is not exact.
 
     As AllenNLP maps them: a token that is cut is taken whole; a start between two tokens takes the
-    one before it, (-1, -1) where there is none. Raises ValueError for what is behind the text.
+    one before it, -1 where there is none; the end is -1 then too, and the last token's number if
+    it is behind the text. Raises ValueError where the start is.
     """
     first = next((at for at, (begin, _) in enumerate(offsets) if begin >= start), len(offsets))
     if first and offsets[first - 1][1] > start:
@@ -110,7 +111,7 @@ def token_span(
     elif offsets[first][0] > start:
         first -= 1
     if first < 0:
-        return (-1, -1), True
+        return (-1, -1 if offsets[-1][1] >= end else len(offsets) - 1), True
     reaching = (at for at in range(first, len(offsets)) if offsets[at][1] >= end)
     last = next(reaching, len(offsets) - 1)
     return (first, last), (offsets[first][0], offsets[last][1]) != (start, end)

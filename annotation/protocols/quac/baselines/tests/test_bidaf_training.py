@@ -218,6 +218,9 @@ def test_no_answer_is_the_last_token_and_spans_are_whole_tokens(file: Path) -> N
     assert dialog.span(*dialog.asked[2].answer) == CANNOT_ANSWER
     with pytest.raises(ValueError, match="No token begins at 9"):
         token_span([(0, 3), (4, 8)], 9, 10)
+    inner = [(2, 3), (4, 8), (9, 12), (13, 15)]
+    assert token_span(inner, 0, 15) == ((-1, -1), True)
+    assert token_span(inner, 0, 20) == ((-1, 3), True)
 
 
 def test_no_answer_is_in_no_span_with_others_unless_it_is_allowed() -> None:
