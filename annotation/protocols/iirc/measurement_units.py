@@ -15,9 +15,14 @@ WHOLE = {
     "°": "degree",
     "°c": "degree celsius",
     "°f": "degree fahrenheit",
+    "percentage": "percent",
     "$": "dollar",
-    "us$": "us dollar",
-    "usd": "us dollar",
+    "us$": "dollar",
+    "usd": "dollar",
+    "us dollar": "dollar",
+    "us dollars": "dollar",
+    "u.s. dollar": "dollar",
+    "u.s. dollars": "dollar",
     "£": "pound",
     "€": "euro",
     "km/h": "kilometer per hour",
@@ -84,7 +89,7 @@ def same_unit(one: str, other: str) -> bool:
 @lru_cache(maxsize=4096)
 def normalised(unit: str) -> str:
     """Return the unit written out, each word in the singular; blank for none."""
-    text = " ".join(unit.lower().split())
+    text = " ".join(unit.lower().replace("-", " ").split())
     if text in WHOLE:
         return WHOLE[text]
     if text[-1:] in POWERS and text[:-1].rstrip("^") in WORDS:

@@ -138,6 +138,10 @@ SAME_UNITS = [
     ("the inches", "in"),
     ("lbs", "pounds"),
     ("%", "percent"),
+    ("%", "percentage"),
+    ("$", "US dollars"),
+    ("USD", "dollars"),
+    ("year-old", "years"),
     ("mph", "miles per hour"),
     ("people", "person"),
     ("countries", "country"),
@@ -150,6 +154,8 @@ OTHER_UNITS = [
     ("m", "mm"),
     ("s", "m"),
     ("%", "people"),
+    ("%", "percentage points"),
+    ("$", "Canadian dollars"),
     ("census", "person"),
 ]
 
