@@ -76,7 +76,7 @@ class BiAttention(nn.Module):
         scores = self.similarity(x, y)
         there = y_mask if y_mask.dim() == scores.dim() else y_mask[:, None, :]
         seen = masked_softmax(scores, there) @ y
-        strongest = hidden(scores, there).amax(-1)
+        strongest = hidden(scores, there).max(-1).values
         matters = masked_softmax(strongest, x_mask)[:, None, :] @ x
         last = matters * (seen if self.by_attended else x)
         return torch.cat([x, seen, x * seen, last], -1)

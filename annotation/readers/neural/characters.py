@@ -78,7 +78,8 @@ class CharacterCNN(nn.Module):
                 last = last.clamp(min=0)
             outside = torch.arange(found.shape[-1], device=ids.device) > last
             found = found.masked_fill(outside[:, None], -torch.inf)
-        largest = found.amax(-1)
+        # Of windows that are equal the first alone learns, as with torch.max; amax shares it out.
+        largest = found.max(-1).values
         if self.windows == "whole":
             largest = largest.masked_fill(last < 0, 0.0)
         return largest.reshape(*ids.shape[:-1], -1)

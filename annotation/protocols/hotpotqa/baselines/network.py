@@ -100,7 +100,7 @@ class Network(nn.Module):
         return Logits(
             masked(self.start(starts).squeeze(-1), mask),
             masked(self.end(ends).squeeze(-1), mask),
-            self.kind(kinds.amax(1)),
+            self.kind(kinds.max(1).values),
             self.support(sentences).squeeze(-1),
         )
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 import pytest
 import torch
+from torch import nn
 
 from annotation.readers.neural.characters import (
     N_BYTE_IDS,
@@ -108,3 +109,14 @@ def test_a_short_word_says_nothing_where_windows_must_be_whole() -> None:
     assert published[0].abs().max() == 0
     assert published[1].abs().max() > 0
     assert (ours.abs().amax(-1) > 0).all()
+
+
+def test_of_windows_that_are_equal_the_first_alone_learns() -> None:
+    layer = CharacterCNN(8, 4, 6, windows="all", rectified=False)
+    # Numbers whose sums are exact.
+    nn.init.constant_(layer.embedding.weight, 0.5)
+    nn.init.constant_(layer.convolution.weight, 0.25)
+    layer(torch.tensor([[[3] * 5 + [4] * 5]])).sum().backward()
+    assert layer.embedding.weight.grad is not None
+    assert layer.embedding.weight.grad[3].any()
+    assert not layer.embedding.weight.grad[4].any()
