@@ -24,7 +24,7 @@ from annotation.readers.watched_process import ReaderDied, Refused, WatchedProce
 from annotation.rehearsal.__main__ import COPY, FINDINGS, PAGES, WORK
 from annotation.rehearsal.copying import Copied, write_copy
 from collector.environment import Environment
-from collector.models import Collection
+from collector.models import Collection, Corpus
 from collector.models.corpus import CorpusKind
 from collector.protocols.loading import ProtocolError, get_protocol
 from common.actions import ActionError
@@ -92,6 +92,11 @@ def stop_rehearsal(rehearsal: Rehearsal, now: datetime) -> bool:
     """Return whether it was stopped; whoever has it throws the copy away within seconds."""
     going_on = Rehearsal.objects.filter(pk=rehearsal.pk, state__in=Rehearsal.GOING_ON)
     return bool(going_on.update(state=RehearsalState.STOPPED, step="", ended_at=now))
+
+
+def forget_rehearsals(corpus: Corpus) -> None:
+    """Delete what is kept of all rehearsals over a corpus: pages as simulated workers saw them."""
+    Rehearsal.objects.filter(collection__corpus=corpus).delete()
 
 
 def rehearsals_due(now: datetime) -> list[int]:

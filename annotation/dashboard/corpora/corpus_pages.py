@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.dashboard.access import knows, name_of, requester_required
 from annotation.dashboard.corpora.upload_form import UploadForm, takes_documents
-from annotation.models import Rehearsal
+from annotation.rehearsal.orders import forget_rehearsals
 from collector import document_removal
 from collector.document_removal import users_of_document
 from collector.ingest.documents.uploads import UNDER_WAY, upload_documents
@@ -131,8 +131,7 @@ def remove_document(request: HttpRequest, slug: str, number: int) -> HttpRespons
         try:
             with transaction.atomic():
                 document_removal.remove_document(article)
-                # Their pages are kept as simulated workers saw them.
-                Rehearsal.objects.filter(collection__corpus=article.corpus_id).delete()
+                forget_rehearsals(article.corpus)
         except ActionError as error:
             messages.error(request, error.on_page)
             return redirect("document", slug=slug, number=number)
