@@ -533,7 +533,9 @@ class Acts:
             return f"no form at {page}"
         if self.rng.random() < 0.3:
             # The page is shown, then a colleague changes what it costs.
-            self._of(f"{OWN}{self.rng.choice(('change/', 'change/', 'seeds/'))}", "ch")
+            pages = ("change/", "change"), ("change/", "change"), ("seeds/", "choose")
+            where, what = self.rng.choice(pages)
+            self._of(f"{OWN}{where}", what)
         n_open = self._n_open()
         n_said = self.life.collection.revisions.filter(key="maximum_cents").count()
         told = self._sent(form)
