@@ -346,11 +346,15 @@ class StageTable(Table):
     """The splits that those questions are drawn from."""
     AT_MOST: ClassVar[tuple[AtMost, ...]] = (AtMost("expected_minutes", "allotted_minutes"),)
 
+    def numbers(self) -> dict[str, int]:
+        """Return the whole numbers of the table by name."""
+        # Yes and no are no numbers, though Python counts with them.
+        return {name: value for name, value in self if type(value) is int}
+
     def misfits(self) -> Iterator[str]:
         """Yield also a sentence for what its title or its description counts and there is not."""
         yield from super().misfits()
-        # Yes and no are no numbers, though Python counts with them.
-        known = [name for name, value in self if type(value) is int] + [*COUNTED]
+        known = [*self.numbers(), *COUNTED]
         for name in ("title", "description"):
             for found in NAMED.findall(getattr(self, name)):
                 whole = WITH_NOUN.fullmatch(found)

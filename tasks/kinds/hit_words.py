@@ -28,10 +28,7 @@ def description_of(table: StageTable) -> str:
 def numbers_of(table: StageTable) -> dict[str, int]:
     """Return the numbers of a stage's table by name, and what one HIT of it holds."""
     counted = (table.items_per_hit, kind_of(table).questions_per_hit(table) or table.items_per_hit)
-    # Yes and no are no numbers, though Python counts with them.
-    return {name: value for name, value in table if type(value) is int} | dict(
-        zip(COUNTED, counted, strict=True)
-    )
+    return table.numbers() | dict(zip(COUNTED, counted, strict=True))
 
 
 def filled(text: str, values: Mapping[str, object]) -> str:
