@@ -99,6 +99,14 @@ def test_a_project_asks_for_no_more_days_than_the_host_leaves(desk: DeskVisitor)
     assert Project.objects.get().auto_approval_delay_seconds == 6 * 24 * 3600
 
 
+def test_a_project_that_is_kept_as_it_was_is_no_change(desk: DeskVisitor) -> None:
+    found = project(desk, '<input name="a">')
+    path = f"/desk/projects/{found.pk}/"
+    for _ in range(2):
+        desk.post(path, path, name="Mine", html='<input name="b">', **TERMS)
+    assert AuditEntry.objects.filter(what="Changed the project Mine").count() == 1
+
+
 def test_rows_sent_twice_are_one_batch_and_a_mended_file_is_another(desk: DeskVisitor) -> None:
     found = project(desk, '${a}<input name="b">')
     path = f"/desk/projects/{found.pk}/"

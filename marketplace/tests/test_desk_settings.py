@@ -164,6 +164,16 @@ def test_a_class_code_is_made_shown_and_ended(host: DeskVisitor) -> None:
     assert code.revoked_at is not None
 
 
+def test_what_changes_nothing_is_no_line_of_the_log(host: DeskVisitor) -> None:
+    ada, _ = open_worker("Ada", "", clock.now())
+    path = f"/desk/workers/{ada.pk}/"
+    for _ in range(2):
+        host.post(path, path, name="Ada L.", mail="ada@example.org", mturk_id="A1")
+    lines = AuditEntry.objects.filter(what__contains=ada.worker_id)
+    changed = f"Changed “Name”, “Mail address”, “Old MTurk id” of worker {ada.worker_id}"
+    assert [line.what for line in lines] == [changed]
+
+
 def test_a_worker_is_changed_closed_and_merged(host: DeskVisitor) -> None:
     ada, _ = open_worker("Ada", "", clock.now())
     other, _ = open_worker("Ada again", "", clock.now())

@@ -95,8 +95,8 @@ def worker(request: DeskRequest, key: int) -> HttpResponse:
         Worker.objects.select_for_update().get(pk=key)
         found = found_worker(key)
         form = PersonForm(request.POST, initial=_known(found))
-        if not found.erased_at and form.is_valid() and _keep(form, found):
-            changed = ", ".join(form.changed_data) or "nothing"
+        if not found.erased_at and form.is_valid() and form.changed_data and _keep(form, found):
+            changed = ", ".join(f"“{form[name].label}”" for name in form.changed_data)
             record(request, f"Changed {changed} of worker {found.worker_id}")
     if found.erased_at:
         leave_notice(request, "This person was erased at their own wish: nothing is kept of them.")

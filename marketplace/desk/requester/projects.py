@@ -75,7 +75,7 @@ def project(request: DeskRequest, key: int) -> HttpResponse:
         _lock_names(request)
         found = Project.objects.select_for_update().get(pk=found.pk)
         form = form_class(found.kind)(request.requester, found, request.POST)
-        if form.is_valid():
+        if form.is_valid() and form.changed_data:
             for name, value in form.values().items():
                 setattr(found, name, value)
             found.save()
