@@ -16,7 +16,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import get_resolver
 
-from tests.simulator.forms import Form, follow, forms_of
+from tests.simulator.forms import Form, Ways, forms_of
 from tests.simulator.life import CUT, JOBS, WEBS, Life, Tab
 from tests.simulator.machine import TIME
 from tests.simulator.processes import Trouble
@@ -27,8 +27,8 @@ from tests.simulator.talks import Page
 NEVER = re.compile(r"sign-out|sign-in|/rehearse/|/baselines/|/difficulty/begin|corpora/|/password/")
 # What ends most of what could happen afterwards is sent as seldom as the share says.
 SELDOM = (
-    (re.compile(r"finish|archive|drop|erase|account/|close|revoke"), 0.03),
-    (re.compile(r"/pause/|take-back|merge|leave|/language/|preferences"), 0.2),
+    (re.compile(r"finish|archive|keep/drop|erase|^/account/|people/#/close"), 0.05),
+    (re.compile(r"/pause/|merge|/language/|preferences|close|revoke|duplicate|/new/"), 0.3),
     (re.compile(r"/change/|/texts/"), 0.5),
 )
 # Each press makes one more, or takes one: see test_forms.py of the marketplace for the reasons.
@@ -43,13 +43,13 @@ class Acts:
         # Workers.
         "work": 14,
         "crowd": 4,
-        "take": 8,
+        "take": 9,
         "take_named": 3,
         "preview": 1,
         "second_tab": 2,
         "more_time": 1,
         "set_up": 0.5,
-        "write": 6,
+        "write": 7,
         "hand_in": 8,
         "give_back": 2,
         "report": 2,
@@ -62,9 +62,9 @@ class Acts:
         # Requesters, hosts and programs.
         "publish": 2,
         "let_in": 5,
-        "decide": 8,
+        "decide": 10,
         "decide_late": 2,
-        "decide_beside": 6,
+        "decide_beside": 8,
         "exclude": 2,
         "answer_report": 3,
         "reject": 3,
@@ -81,7 +81,7 @@ class Acts:
         "jobs_die": 2,
         "jobs_interrupted": 3,
         "jobs_unheard": 2,
-        "rest": 2,
+        "rest": 3,
         "wait": 7,
         "redis": 0.3,
     }
@@ -111,7 +111,13 @@ class Acts:
     # Workers.
     def take(self) -> str:
         """Accept one of a kind of HIT from the list, agree, and look at the page."""
-        return self._take(self.rng.choice(self.life.workers))
+        visitor = self.rng.choice(self.life.workers)
+        # Often somebody goes on whose page is open somewhere.
+        if self.life.last and self.rng.random() < 0.4:
+            visitor = next(
+                one for one in self.life.workers if one.name == self.life.last.visitor.name
+            )
+        return self._take(visitor)
 
     def _take(self, visitor: Any) -> str:
         kinds = sorted(set(re.findall(r"/kinds/\w+/", visitor.get("/hits/").content.decode())))
@@ -328,10 +334,12 @@ class Acts:
         rooms += [("marketplace.urls", each.client) for each in self.life.workers[:2]]
         room, browser = self.rng.choice(rooms)
         routes = [each for name, each in get_resolver(room).reverse_dict.items() if name]
-        [[template, names], *_], *_ = self.rng.choice(routes)
-        path = f"/{template % dict.fromkeys(names, 30 * '9')}"
-        ask = self.rng.choice((browser.get, browser.post))
-        return f"{path} {'no' if NEVER.search(path) else ask(path).status_code}"
+        numbered = [each for each in routes if each[0][0][1]]
+        for [[template, names], *_], *_ in self.rng.sample(numbered, 12):
+            path = f"/{template % dict.fromkeys(names, 30 * '9')}"
+            if not NEVER.search(path):
+                self.rng.choice((browser.get, browser.post))(path)
+        return room
 
     # Dialogs.
     def talk(self) -> str:
@@ -413,6 +421,9 @@ class Acts:
             self.life.kept_forms.append(form)
             return f"kept {form.action}"
         self._page_trouble()
+        if self.rng.random() < 0.5:
+            # A colleague, or the same person in another window, does something else meanwhile.
+            self.life.meanwhile = lambda: self._send_beside(browser, pages, prefix)
         before = self._n_rows()
         first = form.send().status_code
         if fate > 0.35 and first != CUT:
@@ -425,23 +436,18 @@ class Acts:
     def _least_sent(
         self, browser: Any, pages: list[str], prefix: str, how: str = ""
     ) -> Form | None:
-        """Draw a form among several pages': of the kind that was sent least in this way."""
-        forms: list[Form] = []
-        for _ in range(4):
-            if len({form.kind for form in forms}) < 4:
-                forms += follow(
-                    lambda page: forms_of(browser, page, self.rng, NEVER), pages, prefix, self.rng
-                )
-        if not forms:
-            return None
-        least = min(self.life.sent[how + form.kind] for form in forms)
-        chosen = [form for form in forms if self.life.sent[how + form.kind] == least]
-        form = self.rng.choice(chosen)
-        self.life.sent[how + form.kind] += 1
-        return form
+        """Draw a form of the kind that was sent least in this way, among all that are known."""
+        known = self.life.ways.setdefault(id(browser), Ways(browser, NEVER, self.life.sent))
+        known.meet(pages)
+        return known.least_sent(prefix, self.rng, how)
+
+    def _send_beside(self, browser: Any, pages: list[str], prefix: str) -> None:
+        form = self._least_sent(browser, pages, prefix, "meanwhile ")
+        if form and not self._is_spared(form):
+            form.send()
 
     def _is_spared(self, form: Form) -> bool:
-        share = next((share for pattern, share in SELDOM if pattern.search(form.action)), 1.0)
+        share = next((share for pattern, share in SELDOM if pattern.search(form.kind)), 1.0)
         return self.rng.random() >= share
 
     def _again(self, form: Form) -> int:
@@ -480,21 +486,21 @@ class Acts:
         chosen = self._least_sent(first, pages, prefix, "beside ")
         if chosen is None or self._is_spared(chosen):
             return "no form"
-        mine, _ = forms_of(first, chosen.page, self.rng, NEVER)
         theirs, _ = forms_of(second, chosen.page, self.rng, NEVER)
-        at = next((at for at, form in enumerate(mine) if form.action == chosen.action), -1)
-        if at < 0 or [form.action for form in mine] != [form.action for form in theirs]:
-            return "no form"
+        actions = [form.action for form in theirs]
+        at = actions.index(chosen.action) if chosen.action in actions else 0
         # Until it changes something: much that is drawn is refused.
-        for form in (mine[at], chosen, mine[at]):
-            form.send()
+        for _ in range(3):
+            mine, _ = forms_of(first, chosen.page, self.rng, NEVER)
+            if not mine or [form.action for form in mine] != actions:
+                return "no form"
+            mine[at].send()
             shown = forms_of(second, chosen.page, self.rng, NEVER)[0]
             # Several may go to one address: each report has its own answer.
-            now = [form.shown for form in shown if form.action == theirs[at].action]
-            if theirs[at].shown not in now:
+            if theirs[at].shown not in [form.shown for form in shown if form.action == actions[at]]:
                 break
         else:
-            return f"{mine[at].action} changed nothing that it shows"
+            return f"{actions[at]} changed nothing that it shows"
         before = rows_by_table()
         theirs[at].send()
         after = rows_by_table()
@@ -503,9 +509,9 @@ class Acts:
         changed = [table for table in changed if not table.endswith("session")]
         self.life.seen["a page out of date was sent"] += 1
         if changed:
-            found = f"page out of date overwrote: {mine[at].kind} {changed[:2]}"
+            found = f"page out of date overwrote: {theirs[at].kind} {changed[:2]}"
             self.life.said.faults.append(found)
-        return f"{mine[at].action} {changed}"
+        return f"{actions[at]} {changed}"
 
     def _form_of(self, page: str, wanted: str) -> Form | None:
         browser = self.rng.choice(self.life.browsers)
@@ -533,9 +539,10 @@ class Acts:
             return f"no form at {page}"
         if self.rng.random() < 0.3:
             # The page is shown, then a colleague changes what it costs.
-            pages = ("change/", "change"), ("change/", "change"), ("seeds/", "choose")
-            where, what = self.rng.choice(pages)
-            self._of(f"{OWN}{where}", what)
+            self._raise_cost()
+        elif self.rng.random() < 0.3:
+            self.life.meanwhile = self._raise_cost
+            self.life.trouble = Trouble(pauses_at=self._moment(12))
         n_open = self._n_open()
         n_said = self.life.collection.revisions.filter(key="maximum_cents").count()
         told = self._sent(form)
@@ -548,12 +555,27 @@ class Acts:
                 self.life.said.faults.append("cost: opened for more than its page said")
         return told
 
+    def _raise_cost(self) -> None:
+        if self.rng.random() < 0.3:
+            self._of(f"{OWN}seeds/", "choose")
+        elif form := self._form_of(f"{OWN}change/", "change"):
+            pay = [(name, value) for name, value in form.fields if "reward" in name and value]
+            if pay:
+                name, value = self.rng.choice(pay)
+                form = form.but(**{name: f"{float(value) + 0.5:.2f}"})
+            form.send()
+
     def _n_open(self) -> int:
         return sum(stage.state == "open" for stage in self.life.stages)
 
     def exclude(self) -> str:
         """Leave out everything by somebody, or take that back."""
-        return self._of(f"{OWN}workers/{self.rng.randint(1, 5)}/", "leave-out")
+        from annotation.dashboard.people.worker_names import people_of
+
+        number = self.rng.randint(1, 5)
+        if (tab := self.life.last) and self.rng.random() < 0.6:
+            number = people_of(self.life.collection).number(self.life.lease(tab).worker_id) or 1
+        return self._of(f"{OWN}workers/{number}/", "leave-out")
 
     def answer_report(self) -> str:
         """Answer a problem report, mostly with a little money."""
@@ -568,7 +590,8 @@ class Acts:
             "lease__session", flat=True
         )
         every = Session.objects.values_list("pk", flat=True)
-        for keys in self.rng.sample((begun, begun, waiting, every), 4):
+        of_one = every.filter(leases=self.life.last.lease) if self.life.last else every
+        for keys in self.rng.sample((begun, of_one, waiting, every), 4):
             if found := list(keys.order_by("pk")):
                 return self._of(f"{OWN}money/work/{self.rng.choice(found)}/", "decide")
         return "nothing"
@@ -729,9 +752,13 @@ class Acts:
         if self.life.is_paused:
             return "not while somebody is in the middle of something"
         rows = list(Worker.objects.filter(identity__isnull=False).order_by("created_at", "pk"))
+        self.rng.shuffle(rows)
+        if self.life.last and self.rng.random() < 0.5:
+            mine = self.life.lease(self.life.last).worker_id
+            rows.sort(key=lambda row: row.pk != mine)
         withdraw, told = self.rng.random() < 0.7, "nobody asks"
         # Who is at work or waits for money is told to come again; then somebody else asks.
-        for worker in self.rng.sample(rows, len(rows)):
+        for worker in rows:
             try:
                 forget(worker, TIME.now(), withdraw=withdraw)
             except ActionError as error:
@@ -786,6 +813,9 @@ class Acts:
     def _wait_until_due(self, after: float) -> str:
         """Let time go by until so many seconds after something is due."""
         due = self._due()
+        if self.life.last and self.rng.random() < 0.4:
+            ends = self.life.lease(self.life.last).expires_at, self.life.last.until
+            due = [one for one in ends if one and one > TIME.now()] or due
         seconds = (self.rng.choice(due) - TIME.now()).total_seconds() + after if due else 5
         self.life.advance(seconds)
         return f"{seconds:.0f} s"

@@ -13,13 +13,13 @@ from django.test import Client
 
 from tests.simulator import worlds
 from tests.simulator.databases import Databases
-from tests.simulator.forms import Form
+from tests.simulator.forms import Form, Ways
 from tests.simulator.machine import TIME
 from tests.simulator.processes import Died, Reply, Site, Trouble, route_of, through
 from tests.simulator.talks import Page, Talks
 
 STATE = re.compile(r'id="page-state" type="application/json">(.*?)</script>')
-CONSENT = re.compile(r'name="token" value="([^"]+)"')
+CONSENT = re.compile(r'name="(token|version)" value="([^"]+)"')
 WEBS = ("web 1", "web 2", "web 3")
 JOBS = ("jobs 1", "jobs 2")
 # What a browser shows when nothing comes back.
@@ -77,6 +77,7 @@ class Life:
         self.last: Tab | None = None
         self.sent: Counter[str] = Counter()
         self.kept_forms: list[Form] = []
+        self.ways: dict[int, Ways] = {}  # by browser
         self.browsers = [self._signed_in(name) for name in worlds.REQUESTERS]
         self.host = self._at_the_desk(worlds.HOST_NAME)
         self.desk = self._at_the_desk(worlds.DESK_NAME)
@@ -215,10 +216,9 @@ class Life:
         person.rng = self.rng
         parts = urlsplit(frame.url)
         page = person.browser.get(f"{parts.path}?{parts.query}")
-        if token := CONSENT.search(page.content.decode()):
+        if "token" in (form := dict(CONSENT.findall(page.content.decode()))):
             agree = "agree" if self.rng.random() < 0.93 else "no"
-            form = {"token": token[1], "version": "1", "consent": agree}
-            page = person.browser.post("/hit/consent", form)
+            page = person.browser.post("/hit/consent", {**form, "consent": agree})
         found = STATE.search(page.content.decode())
         if not found:
             return f"{visitor.name}: in vain"

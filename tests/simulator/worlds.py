@@ -58,7 +58,7 @@ def begin() -> None:
         max_assignments=2,
         assignment_duration_seconds=600,
         lifetime_seconds=86400,
-        auto_approval_delay_seconds=7200,
+        auto_approval_delay_seconds=8640,
         html=TASK,
         created_at=TIME.now(),
     )
