@@ -60,12 +60,17 @@ def maximum_said(collection: Any) -> int:
 
     Left out is what people gave beside, and what the collection's changes say that it costs more.
     """
-    with connections["default"].cursor() as cursor:
-        cursor.execute(GIVEN, [collection.pk])
-        given = int(cursor.fetchone()[0])
     raised = collection.revisions.filter(key="maximum_cents")
     collection.refresh_from_db()
-    return (collection.maximum_cents or 0) - given - sum(each.new - each.old for each in raised)
+    more = sum(each.new - each.old for each in raised)
+    return (collection.maximum_cents or 0) - given_beside(collection) - more
+
+
+def given_beside(collection: Any) -> int:
+    """Return the cents, fees included, that people gave by hand."""
+    with connections["default"].cursor() as cursor:
+        cursor.execute(GIVEN, [collection.pk])
+        return int(cursor.fetchone()[0])
 
 
 def version() -> tuple[int, ...]:

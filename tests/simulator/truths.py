@@ -38,6 +38,7 @@ class Truths:
             self.life.is_at_rest = False
             yield from self.nobody_is_shut_out()
             yield from self.pages_count_what_is_there()
+            yield from self.pages_of_dialogs_show_what_was_said()
 
     def quiet(self) -> Iterator[str]:
         """Yield what has not come to an end that somebody can name."""
@@ -47,6 +48,8 @@ class Truths:
             self.no_work_is_paid_twice,
             self.what_is_owed_is_paid,
             self.both_books_tell_the_same,
+            self.bonuses_count_what_was_approved,
+            self.a_merged_account_has_nothing,
             self.nothing_stays_bound,
             self.nobody_is_shut_out,
             self.nothing_is_bought_for_nobody,
@@ -67,6 +70,10 @@ class Truths:
         said = self.life.said.maximum
         if said is not None and (now := books.maximum_said(self.life.collection)) > said:
             yield f"cost: at most {now} cents, where its page said {said}"
+        row = self.life.collection
+        bound = row.spent_cents + row.reserved_cents - books.given_beside(row)
+        if said is not None and bound > (row.maximum_cents or 0):
+            yield f"cost: {bound} cents are bound, where {row.maximum_cents} is the most"
 
     def _paid(self, lease: Any) -> int:
         """Return the cents that somebody has for a unit, bonuses apart."""
@@ -146,6 +153,26 @@ class Truths:
         if ours != theirs:
             yield f"books: {ours} cents are confirmed, {theirs} are on the marketplace's"
 
+    def bonuses_count_what_was_approved(self) -> Iterator[str]:
+        """Work that was approved days ago counts for the bonuses of its stage, unless excluded."""
+        from annotation.decisions.counted_work import excluded_workers
+        from tasks.models import Submission
+
+        long_ago = TIME.now() - timedelta(days=4)
+        rows = Submission.objects.filter(
+            state="approved", counts=True, example_count=None, received_at__lt=long_ago
+        ).filter(lease__unit__stage__bonus_fund__isnull=False)
+        for row in rows.exclude(lease__worker__in=excluded_workers(self.life.collection)):
+            yield f"bonuses: approved work of {row.received_at:%d %H:%M} counts for none"
+
+    def a_merged_account_has_nothing(self) -> Iterator[str]:
+        """Whatever an account had is the other one's, with which it was merged."""
+        from marketplace.models import Assignment, LedgerEntry
+
+        for model in (Assignment, LedgerEntry):
+            if n := model.objects.filter(worker__merged_into__isnull=False).count():
+                yield f"merged: {n} {model.__name__} of an account that is part of another"
+
     def nothing_stays_bound(self) -> Iterator[str]:
         """A finished collection holds money for nothing but HITs that wait for their one worker."""
         from tasks.models import Posting
@@ -175,7 +202,7 @@ class Truths:
         from django.db.models import F
 
         from annotation.decisions.counted_work import excluded_workers
-        from tasks.models import Unit
+        from tasks.models import Submission, Unit
 
         out = excluded_workers(self.life.collection)
         for unit in Unit.objects.filter(closed=False, taken__lt=F("redundancy")).order_by("pk"):
@@ -187,6 +214,12 @@ class Truths:
             ):
                 why = "excluded" if of[0].worker_id in out else "withdrawn"
                 yield f"bought for nothing: a place of {unit.stage.name}, its writer {why}"
+        again = Submission.objects.filter(replaced=True, lease__unit__closed=False).filter(
+            lease__unit__stage__state="open", lease__unit__stage__collection__state="collecting"
+        )
+        for row in again.exclude(lease__worker__in=out).select_related("lease__unit"):
+            if row.lease.unit.taken < row.lease.unit.redundancy:
+                yield "bought for nothing: a place for work that counts again"
 
     def a_program_has_what_it_asked_for(self) -> Iterator[str]:
         """What is done once is done once; what was taken away stays so until it is given again."""
@@ -277,8 +310,9 @@ class Truths:
             verdict__outcome__in=("kept", "dropped")
         )
         for question in waiting.exclude(worker__in=out).exclude(worker__withdrawn_at__isnull=False):
-            units = Unit.objects.filter(stage=stage, items__question=question, closed=False)
-            if units.exists() and not units.filter(submitted__lt=F("redundancy")).exists():
+            units = Unit.objects.filter(stage=stage, items__question=question)
+            open_ones = units.filter(closed=False, submitted__lt=F("redundancy"))
+            if units.exists() and not open_ones.exists():
                 yield "stranded: a question waits for answers that nobody is asked for"
 
     def dialogs_are_settled(self) -> Iterator[str]:
@@ -289,6 +323,17 @@ class Truths:
             yield f"dialogs: {dialog.state} and not settled"
         for ticket in Ticket.objects.exclude(state="done").order_by("pk"):
             yield f"dialogs: somebody is {ticket.state} for ever"
+
+    def pages_of_dialogs_show_what_was_said(self) -> Iterator[str]:
+        """Every page of a dialog that is open and heard shows as many turns as there are."""
+        from tasks.models import Turn
+
+        talks = self.life.talks
+        for page in () if talks.is_redis_away else talks.at.values():
+            dialog, n_shown, _ = page.place
+            n_turns = Turn.objects.filter(dialog=dialog).count()
+            if dialog and page.conversation.phase == "talking" and n_shown < n_turns:
+                yield f"dialogs: a page shows {n_shown} of {n_turns} turns"
 
     def moves_are_kept_and_paid(self) -> Iterator[str]:
         """A move that a page was told is taken is stored, and turns pay what the page showed."""
