@@ -159,26 +159,19 @@ class Acts:
 
     def take_named(self) -> str:
         """Accept a HIT by its own address, which somebody may have copied."""
-        from marketplace.models import HIT
+        visitor, key = self.rng.choice(self.life.workers), self._open_hit()
+        return self.life.enter(visitor, f"/hits/{key}/") if key else "no HIT"
 
-        keys = list(
-            HIT.objects.filter(n_open__gt=0).order_by("pk").values_list("hit_id", flat=True)
-        )
-        if not keys:
-            return "no HIT"
-        return self.life.enter(
-            self.rng.choice(self.life.workers), f"/hits/{self.rng.choice(keys)}/"
-        )
-
-    def preview(self) -> str:
-        """Look at a HIT before it is accepted: nothing is stored of that."""
+    def _open_hit(self) -> str:
+        """Draw a HIT that somebody may take; "" for none."""
         from marketplace.models import HIT
 
         keys = HIT.objects.filter(n_open__gt=0).order_by("pk").values_list("hit_id", flat=True)
-        if not keys:
-            return "no HIT"
-        visitor, before = self.rng.choice(self.life.workers), self._n_rows()
-        key = self.rng.choice(list(keys))
+        return self.rng.choice([*keys, ""][: max(1, len(keys))])
+
+    def preview(self) -> str:
+        """Look at a HIT before it is accepted: nothing is stored of that."""
+        visitor, before, key = self.rng.choice(self.life.workers), self._n_rows(), self._open_hit()
         page = visitor.get(f"/hits/{key}/").content.decode()
         if frame := re.search(r'<iframe[^>]* src="([^"]+)"', page):
             parts = urlsplit(unescape(frame[1]))
@@ -331,10 +324,9 @@ class Acts:
 
     def strange_address(self) -> str:
         """Ask for an address with a number that no column holds, as somebody who types it does."""
-        desk = (("marketplace.urls", one) for one in (self.life.host, self.life.desk))
-        rooms = [("collector.urls", self.life.browsers[0]), *desk]
-        rooms += [("marketplace.urls", each.client) for each in self.life.workers[:2]]
-        room, browser = self.rng.choice(rooms)
+        at_market = [self.life.host, self.life.desk, *(one.client for one in self.life.workers[:2])]
+        browser = self.rng.choice([self.life.browsers[0], *at_market])
+        room = "marketplace.urls" if browser in at_market else "collector.urls"
         routes = [each for name, each in get_resolver(room).reverse_dict.items() if name]
         numbered = [each for each in routes if each[0][0][1]]
         for [[template, names], *_], *_ in self.rng.sample(numbered, 12):

@@ -193,13 +193,13 @@ class Ways:
         forms, links = forms_of(self.browser, page, rng, self.never)
         self.meet([link for link in links if link.startswith(prefix)])
         for form in forms:
-            _put_last(self.forms.setdefault(form.kind, []), page)
+            self.forms[form.kind] = _with_last(self.forms.get(form.kind, []), page)
         return forms
 
     def meet(self, pages: list[str]) -> None:
         """Note pages that one may read."""
         for page in pages:
-            _put_last(self.pages.setdefault(kind_of(page), []), page)
+            self.pages[kind_of(page)] = _with_last(self.pages.get(kind_of(page), []), page)
 
     def least_sent(self, prefix: str, rng: random.Random, how: str = "") -> Form | None:
         """Read a page of a kind that was read least; return a form that was sent least."""
@@ -215,10 +215,8 @@ class Ways:
         return None
 
 
-def _put_last(pages: list[str], page: str) -> None:
-    if page in pages:
-        pages.remove(page)
-    pages.append(page)
+def _with_last(pages: list[str], page: str) -> list[str]:
+    return [*(each for each in pages if each != page), page]
 
 
 def _least(kinds: list[str], counted: Counter[str], how: str, rng: random.Random) -> str:

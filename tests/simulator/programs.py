@@ -17,30 +17,8 @@ QUESTION = (
     "<QuestionContent><Text>Which?</Text></QuestionContent><AnswerSpecification><FreeTextAnswer/>"
     "</AnswerSpecification></Question></QuestionForm>"
 )
-# What is drawn for an operation: of everything that Leo's program can name, one.
-OPERATIONS = (
-    "CreateHIT",
-    "CreateHIT",
-    "ListHITs",
-    "ListReviewableHITs",
-    "ListAssignmentsForHIT",
-    "ApproveAssignment",
-    "RejectAssignment",
-    "SendBonus",
-    "UpdateExpirationForHIT",
-    "CreateAdditionalAssignmentsForHIT",
-    "DeleteHIT",
-    "GetAccountBalance",
-    "NotifyWorkers",
-    "CreateQualificationType",
-    "AssociateQualificationWithWorker",
-    "DisassociateQualificationFromWorker",
-    "ListQualificationRequests",
-    "AcceptQualificationRequest",
-    "RejectQualificationRequest",
-    "CreateWorkerBlock",
-    "DeleteWorkerBlock",
-)
+# Which come more often than the others, so that there is something to do for those.
+OFTEN = ("CreateHIT", "CreateHIT", "CreateHIT", "ApproveAssignment", "CreateQualificationType")
 COMMANDS = {
     "collect": [],
     "validate_answers": [],
@@ -57,8 +35,9 @@ def call(life: "Life") -> str:
     from botocore.exceptions import ClientError
 
     from marketplace.models import HIT
+    from marketplace.wire.registry import OPERATIONS
 
-    name = life.rng.choice(OPERATIONS)
+    name = life.rng.choice((*sorted(OPERATIONS), *OFTEN))
     own = life.rng.random() < 0.15 and name in ("SendBonus", "ApproveAssignment", "ListHITs")
     account = "Rita" if own else "Leo"
     given = _given(life, name, account)
@@ -99,84 +78,68 @@ def approve(assignment_id: str, *, is_ours: bool) -> str:
 
 
 def _given(life: "Life", name: str, account: str) -> dict[str, Any] | None:
-    """Return what is drawn for an operation; None where there is nothing to name."""
-    from marketplace.models import HIT, Assignment, QualificationRequest, QualificationType
+    """Return what is drawn for the members of an operation; None where there is nothing to name."""
+    from marketplace.models import HIT, Assignment, HITType, QualificationRequest, QualificationType
 
     rng = life.rng
-    worker = rng.choice(life.workers).worker.worker_id
-    hits = HIT.objects.filter(requester__name=account).order_by("pk")
-    work = Assignment.objects.filter(hit__in=hits).select_related("worker").order_by("pk")
-    types = QualificationType.objects.filter(requester__name=account).order_by("pk")
-    many = {"HIT": list(hits), "Assignment": list(work), "Qualification": list(types)}
-    one = {kind: rng.choice(rows) for kind, rows in many.items() if rows}
-    if name == "CreateHIT":
-        required = {"QualificationRequirements": [_required(one)]} if "Qualification" in one else {}
-        return {
-            "Title": "By a program",
-            "Description": "d",
-            "Reward": rng.choice(("0.05", "0.50", "1.00")),
-            "MaxAssignments": rng.randint(1, 3),
-            "AssignmentDurationInSeconds": 600,
-            "AutoApprovalDelayInSeconds": 7200,
-            "LifetimeInSeconds": 3600,
-            "Question": QUESTION,
-            "Keywords": rng.choice(("", "once:yes", "one-at-a-time:yes")),
-            **(required if rng.random() < 0.3 else {}),
-        }
-    if name in ("ApproveAssignment", "RejectAssignment", "SendBonus"):
-        if "Assignment" not in one:
-            return None
-        given: dict[str, Any] = {"AssignmentId": one["Assignment"].assignment_id}
-        if name == "RejectAssignment":
-            given["RequesterFeedback"] = "Because."
-        elif name == "SendBonus":
-            given |= {"WorkerId": one["Assignment"].worker.worker_id, "BonusAmount": "0.33"}
-            given |= {"Reason": f"Good, {rng.random()}.", "UniqueRequestToken": str(rng.random())}
-        return given
-    if name == "CreateQualificationType":
-        more: dict[str, Any] = rng.choice(
-            (
-                {"AutoGranted": True, "AutoGrantedValue": 1},
-                {"Test": QUESTION, "TestDurationInSeconds": 600},
-                {},
-            )
-        )
-        if rng.random() < 0.5:
-            more = {**more, "RetryDelayInSeconds": 3600}
-        number = f"Test {rng.random()}"
-        return {"Name": number, "Description": "d", "QualificationTypeStatus": "Active", **more}
-    if name in ("AssociateQualificationWithWorker", "DisassociateQualificationFromWorker"):
-        if "Qualification" not in one:
-            return None
-        return {
-            "QualificationTypeId": one["Qualification"].qualification_type_id,
-            "WorkerId": worker,
-        }
-    if name in ("AcceptQualificationRequest", "RejectQualificationRequest"):
-        asked = QualificationRequest.objects.filter(qualification_type__in=types).order_by("pk")
-        keys = list(asked.values_list("request_id", flat=True))
-        return {"QualificationRequestId": rng.choice(keys)} if keys else None
-    if name in ("CreateWorkerBlock", "DeleteWorkerBlock"):
-        return {"WorkerId": worker, **({"Reason": "Spam."} if name[0] == "C" else {})}
-    if name == "NotifyWorkers":
-        return {"Subject": "Hello", "MessageText": "There is work.", "WorkerIds": [worker]}
-    if name in ("ListHITs", "ListReviewableHITs", "GetAccountBalance", "ListQualificationRequests"):
-        return {}
-    if "HIT" not in one:
-        return None
-    given = {"HITId": one["HIT"].hit_id}
-    if name == "UpdateExpirationForHIT":
-        given["ExpireAt"] = TIME.now() + timedelta(hours=rng.choice((-1, 1)))
-    elif name == "CreateAdditionalAssignmentsForHIT":
-        given["NumberOfAdditionalAssignments"] = 1
-    return given
-
-
-def _required(one: dict[str, Any]) -> dict[str, str]:
-    return {
-        "QualificationTypeId": one["Qualification"].qualification_type_id,
-        "Comparator": "Exists",
+    hits = HIT.objects.filter(requester__name=account)
+    types = QualificationType.objects.filter(requester__name=account)
+    work = Assignment.objects.filter(hit__in=hits)
+    rows: dict[str, Any] = {
+        "HITId": hits.values_list("hit_id"),
+        "HITTypeId": HITType.objects.filter(requester__name=account).values_list("hit_type_id"),
+        "AssignmentId": work.values_list("assignment_id", "worker__worker_id"),
+        "QualificationTypeId": types.values_list("qualification_type_id"),
+        "QualificationRequestId": QualificationRequest.objects.filter(
+            qualification_type__in=types
+        ).values_list("request_id"),
     }
+    drawn: dict[str, Any] = {"WorkerId": rng.choice(life.workers).worker.worker_id}
+    for key, found in rows.items():
+        if keys := list(found.order_by("pk")):
+            drawn[key], *worker = rng.choice(keys)
+            drawn |= {"WorkerId": worker[0]} if worker and "Worker" not in name else {}
+    drawn |= {
+        **dict.fromkeys(("Title", "Description", "Subject", "MessageText"), "By a program"),
+        **dict.fromkeys(("Reason", "RequesterFeedback"), f"Because {rng.random()}."),
+        **dict.fromkeys(("Name", "UniqueRequestToken", "RequesterAnnotation"), f"{rng.random()}"),
+        **dict.fromkeys(("AutoGranted", "OverrideRejection", "Revert", "Active"), True),
+        **dict.fromkeys(("SendNotification", "MustBeRequestable"), rng.random() < 0.5),
+        "Reward": rng.choice(("0.05", "0.50", "1.00")),
+        "BonusAmount": "0.33",
+        "MaxAssignments": rng.randint(1, 3),
+        "NumberOfAdditionalAssignments": 1,
+        "AssignmentDurationInSeconds": 600,
+        "AutoApprovalDelayInSeconds": 7200,
+        "LifetimeInSeconds": 3600,
+        "TestDurationInSeconds": 600,
+        "RetryDelayInSeconds": 3600,
+        "ExpireAt": TIME.now() + timedelta(hours=rng.choice((-1, 1))),
+        **dict.fromkeys(("Question", "Test"), QUESTION),
+        "QuestionIdentifier": "q",
+        "Keywords": rng.choice(("", "once:yes", "one-at-a-time:yes")),
+        "QualificationTypeStatus": "Active",
+        "AutoGrantedValue": 1,
+        "IntegerValue": 1,
+        "WorkerIds": [drawn["WorkerId"]],
+        "TestEventType": "HITExpired",
+        "Notification": {
+            "Destination": "https://lab.example/heard",
+            "Transport": "SNS",
+            "Version": "2006-05-05",
+            "EventTypes": ["HITExpired"],
+        },
+    }
+    if key := drawn.get("QualificationTypeId"):
+        required = {"QualificationTypeId": key, "Comparator": "Exists"}
+        drawn["QualificationRequirements"] = [required]
+    shape = worlds.wire(worlds.programs_keys()).meta.service_model.operation_model(name).input_shape
+    needed = {*shape.required_members, *(("Question",) if name.startswith("CreateHIT") else ())}
+    needed -= {"Question"} - {*shape.members}
+    if needed - {*drawn}:
+        return None
+    needed |= {key for key in shape.members if rng.random() < 0.4}
+    return {key: value for key, value in drawn.items() if key in needed}
 
 
 def run_command(life: "Life") -> str:
