@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from annotation.baselines.run_folder import write_text
 from annotation.baselines.training import Finished, Order, estimate, recipe_path, train, trained_of
 from annotation.baselines.words import duration
+from annotation.protocols.contracts import TRAINED
 from annotation.readers.neural.recipe import PAPER, read_recipe
 from annotation.readers.reader import Tell, silent
 from annotation.readers.trained import ReaderError, Trained
@@ -161,6 +162,8 @@ def _table(work: AllOf, source: str, cards: Mapping[str, Mapping[str, Any]]) -> 
         for name, file in work.lacking().items()
         if known[name].source == source
     )
+    if source in (missing := work.protocol.part(TRAINED).MISSING):
+        note += f" {missing[source]}"
     title = f"{source}, beside our own" if source else "Of no table of the paper's"
     return Table("baselines", title, columns, rows, note, simulated=simulated)
 

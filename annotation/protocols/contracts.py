@@ -140,7 +140,16 @@ class ReportsLabels(Protocol[P]):
         """Return the tables of rows that were labelled; raises ScoreError naming the row."""
 
 
-class ReportModule(ReportPart[P], ReportsPredictions[P], ReportsLabels[P], Protocol[P]):
+class ReportsBesidePaper(Protocol):
+    """report.py of a protocol whose paper tells how often each label is."""
+
+    def beside_paper(self, table: Table) -> Table:
+        """Return a table of labels that a stage has brought with the paper's figures beside."""
+
+
+class ReportModule(
+    ReportPart[P], ReportsPredictions[P], ReportsLabels[P], ReportsBesidePaper, Protocol[P]
+):
     """All that is called of report.py."""
 
 
@@ -262,6 +271,18 @@ class TrainedBaselines(Protocol):
         """Return them by name."""
 
 
+class NamesMissing(Protocol):
+    """baselines.py of a protocol that says which rows of the paper's tables it does not fill."""
+
+    @property
+    def MISSING(self) -> Mapping[str, str]:
+        """Return a sentence on the rows that no baseline fills, by the paper's table."""
+
+
+class TrainedModule(TrainedBaselines, NamesMissing, Protocol):
+    """All that is called of baselines.py where something is trained."""
+
+
 class JudgesDifficulty(Protocol):
     """baselines.py of a protocol whose difficulty readers of its own can judge."""
 
@@ -277,6 +298,11 @@ class BaselinesModule(BaselinesPart, TakesOptions, Protocol):
 def _as_they_are(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
     """Yield the seeds as they are: their keys come from content already."""
     yield from seeds
+
+
+def _alone(table: Table) -> Table:
+    """Return the table as it is: the paper has no figures of these labels."""
+    return table
 
 
 def _no_more(seed: SeedRecord, question: QuestionRecord) -> Mapping[str, object]:
@@ -302,7 +328,9 @@ EXPORT = Part[ExportModule](
         "question_columns": _no_more,
     },
 )
-REPORT = Part[ReportModule[Parameters]]("report", ReportModule, ReportPart)
+REPORT = Part[ReportModule[Parameters]](
+    "report", ReportModule, ReportPart, defaults={"beside_paper": _alone}
+)
 RANKERS = Part[RankersPart[Parameters]]("rankers", RankersPart)
 SCORING = Part[ScoringModule](
     "scoring", ScoringModule, ScoringPart, defaults={"OPTIONS": {}, "check_gold": _take_it}
@@ -311,5 +339,7 @@ COMBINED = Part[CombinedPart]("combined", CombinedPart)
 BASELINES = Part[BaselinesModule](
     "baselines", BaselinesModule, BaselinesPart, defaults={"OPTIONS": {}}
 )
-TRAINED = Part[TrainedBaselines]("baselines", TrainedBaselines)
+TRAINED = Part[TrainedModule](
+    "baselines", TrainedModule, TrainedBaselines, defaults={"MISSING": {}}
+)
 READERS = Part[JudgesDifficulty]("baselines", JudgesDifficulty)

@@ -68,7 +68,10 @@ def tables_from(
     for _ in watched:
         pass
     folds = FOLDS if outcomes.are_planned else protocol.part(EXPORT).SPLITS
-    tables += [*labels.tables(), *agreement.tables(), *votes.tables(), outcomes.table(folds)]
+    told = labels.tables()
+    if protocol.has(REPORT):
+        told = [protocol.part(REPORT).beside_paper(table) for table in told]
+    tables += [*told, *agreement.tables(), *votes.tables(), outcomes.table(folds)]
     return [*outcomes.headed(tables), pay], outcomes
 
 

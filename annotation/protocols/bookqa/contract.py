@@ -20,6 +20,7 @@ from annotation.protocols.contracts import (
     IdentifiesSeeds,
     RankersPart,
     ReportPart,
+    ReportsBesidePaper,
     ReportsLabels,
     ScoringPart,
     TakesOptions,
@@ -36,6 +37,7 @@ _identifies_seeds_of_export: IdentifiesSeeds = export
 _rankers_part_of_rankers: RankersPart[Parameters] = rankers
 _report_part_of_report: ReportPart[Parameters] = report
 _reports_labels_of_report: ReportsLabels[Parameters] = report
+_reports_beside_paper_of_report: ReportsBesidePaper = report
 _scoring_part_of_scoring: ScoringPart = scoring
 _checks_gold_of_scoring: ChecksGold = scoring
 _takes_options_of_scoring: TakesOptions = scoring

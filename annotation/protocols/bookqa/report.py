@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from annotation.protocols.bookqa import question_types
+from annotation.protocols.bookqa.decomposition import PAPER
 from annotation.protocols.bookqa.question_labels import SCHEME
 from annotation.release.records_schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
 from annotation.reports.collected_labels import CollectedLabels
@@ -25,31 +26,6 @@ BY_HAND = (
     "report NAME --labels FILE.csv."
 )
 BY_STAGE = f"Publish the stage {STAGE}, or label by hand: report NAME --sample FILE.csv."
-# The shares of Tables 5 and 6.
-PAPER = {
-    TYPE: {
-        "concept relation": 0.110,
-        "concept attribute": 0.120,
-        "event attribute": 0.034,
-        "event concept": 0.283,
-        "event trigger": 0.018,
-        "causal": 0.126,
-        "temporal": 0.126,
-        "nested": 0.154,
-        "book attribute": 0.029,
-    },
-    UNIT: {
-        "entity": 0.353,
-        "common noun": 0.169,
-        "book specific": 0.043,
-        "expression": 0.251,
-        "event name": 0.028,
-        "state": 0.042,
-        "numeric": 0.047,
-        "description": 0.061,
-        "book attribute": 0.006,
-    },
-}
 
 
 def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]:
@@ -85,8 +61,19 @@ def labelled(rows: Iterable[Mapping[str, str]], parameters: "Parameters") -> lis
         labels = labels_of(row, number, SCHEME.facets())
         if labels and TYPE in labels:
             found.append((cell_of(row, "question", number), labels[TYPE]))
-    shares = [_beside_paper(table) for table in tables_of(kept, SCHEME)]
+    shares = [beside_paper(table) for table in tables_of(kept, SCHEME)]
     return [*shares, *_classified(found, parameters, BY_HAND)]
+
+
+def beside_paper(table: Table) -> Table:
+    """Return a table of shares, of labels or of their groups, with the paper's beside."""
+    known = {label: figures.share for (name, label), figures in PAPER.items() if name == table.name}
+    if not known or not table.rows:
+        return table
+    at = table.columns.index("label" if "label" in table.columns else "group")
+    # What a label means stands behind its name.
+    rows = [[*row, known.get(str(row[at]).partition(":")[0])] for row in table.rows]
+    return replace(table, columns=[*table.columns, "the paper's share"], rows=rows)
 
 
 def _classified(
@@ -94,17 +81,6 @@ def _classified(
 ) -> list[Table]:
     labels = [choice.value for choice in SCHEME.facet(TYPE).choices]
     return question_types.tables_of(items, labels, parameters.report, to_do=to_do)
-
-
-def _beside_paper(table: Table) -> Table:
-    """Return the table of a facet with the paper's shares beside."""
-    if table.name not in PAPER:
-        return table
-    rows = [
-        [*row, PAPER[table.name][choice.value]]
-        for row, choice in zip(table.rows, SCHEME.facet(table.name).choices, strict=True)
-    ]
-    return replace(table, columns=[*table.columns, "the paper's share"], rows=rows)
 
 
 def _placed(seeds: Iterable[SeedRecord], salt: int) -> Iterator[tuple[str, dict[str, str]]]:

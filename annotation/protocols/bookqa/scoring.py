@@ -7,7 +7,7 @@ except where they are to be taken as they are.
 
 import json
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,8 +17,9 @@ from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.metrics.rouge import rouge_l
 from annotation.metrics.significance import SIZE, SUBSETS, paired_bootstrap
 from annotation.metrics.token_overlap import score_v1
+from annotation.protocols.bookqa.decomposition import NOTE, PAPER
 from annotation.protocols.bookqa.export import answers_by_id
-from annotation.protocols.bookqa.question_labels import SCHEME, label_groups, read_labels
+from annotation.protocols.bookqa.question_labels import SCHEME, called, label_groups, read_labels
 from annotation.protocols.bookqa.verbs import texts_with_verbs
 
 SETS = ("train", "valid", "test")
@@ -63,6 +64,8 @@ OPTIONS: Mapping[str, Option] = {
 }
 BLEUS = tuple(f"Bleu_{n}" for n in range(1, LONGEST + 1))
 METEOR = "METEOR"
+# The paper's columns of Tables 5 and 6.
+BESIDE = ("paper's share %", "paper's Gen ROUGE_L %", "paper's Ext ROUGE_L %")
 # What the row of questions with event-typed answers is called.
 EVENTS = "event-only"
 WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -112,13 +115,14 @@ def score_against(
     labels, tagger = (cast(str | None, options.get(name)) for name in ("labels", "tagger"))
     events = bool(options.get("events") or tagger)
     if labels or events:
+        whole = read_gold(gold)
         result["columns"].insert(2, "share %")
         for row in result["rows"]:
             row.insert(2, "")
     if events:
         _add_events(result, parts[0], references, tagger)
     if labels:
-        _break_down(result, parts[0], list(wanted), Path(labels))
+        _break_down(result, parts[0], list(wanted), Path(labels), whole)
     return result
 
 
@@ -262,14 +266,24 @@ def _compare(result: Result, parts: Any, other: Any) -> None:
     )
 
 
-def _break_down(result: Result, parts: Any, keys: Sequence[str], path: Path) -> None:
+def _break_down(
+    result: Result, parts: Any, keys: Sequence[str], path: Path, known: Collection[str]
+) -> None:
     """Add a row for each label that a question has, in the scheme's order, to the result.
 
-    Its share is of the questions with labels, as in the paper's Tables 5 and 6.
+    Its share is of the questions with labels, as in the paper's Tables 5 and 6, whose figures stand
+    in the last columns. known: all questions of the gold, of which others may be labelled too.
     """
-    labels, simulated = read_labels(path, keys)
-    for called, places, whole in label_groups(labels, keys):
-        _add_group(result, called, parts[places], whole)
+    labels, simulated = read_labels(path, keys, known)
+    beside = [[""] * len(BESIDE) for _ in result["rows"]]
+    for label, places, whole in label_groups(labels, keys):
+        _add_group(result, called(*label), parts[places], whole)
+        share, *systems, _ = PAPER[label]
+        beside.append([f"{100 * share:.1f}", *(f"{100 * rouge:.2f}" for rouge in systems)])
+    result["columns"] += BESIDE
+    for row, cells in zip(result["rows"], beside, strict=True):
+        row += cells
+    result["notes"].append(NOTE)
     if simulated:
         result["notes"].append(f"Labels of simulated workers: of {simulated} questions.")
     missing = len(keys) - len(labels)

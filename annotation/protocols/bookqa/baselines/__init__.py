@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from annotation.metrics.result import Result, ScoreError
-from annotation.protocols.bookqa.baselines.systems import TRAINED
+from annotation.protocols.bookqa.baselines.systems import MISSING, TRAINED
 from annotation.protocols.bookqa.scoring import read_gold, score_against
 
-__all__ = ["BASELINES", "TRAINED", "run", "run_all"]
+__all__ = ["BASELINES", "MISSING", "TRAINED", "run", "run_all"]
 HUMAN = "human"
 BASELINES = (HUMAN,)
 NOTE = "The second answer to each question, held against the first alone."

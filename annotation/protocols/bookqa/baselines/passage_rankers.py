@@ -1,7 +1,8 @@
 """Rankers of passages that are trained: a BERT that tells evidence from other passages (4.2).
 
 `training` in the settings names the stages, one after another: "ict", pseudo-questions of the
-books' own sentences; "distant", distant supervision; "hard-em", in which a reader says which
+books' own sentences; "distant", distant supervision, and "unfiltered", the same without its filter
+by ROUGE-L; "hard-em", in which a reader says which
 passages the ranker is to learn as right. What is written is a ranking of all candidates, as
 `rank_passages --ranking` reads it.
 """
@@ -34,7 +35,9 @@ from annotation.readers.neural.run import Run
 from annotation.readers.neural.seq2seq import Limits, Writer, load_writer
 from annotation.readers.trained import ReaderError
 
-ICT, DISTANT, HARD_EM = "ict", "distant", "hard-em"
+ICT, DISTANT, UNFILTERED, HARD_EM = "ict", "distant", "unfiltered", "hard-em"
+# What a line of distant supervision has of the passages that its filter left out.
+LEFT_OUT = "left_out"
 # How good a ranker is on dev: what its first passages hold of the answers (5.2, Table 2).
 MEASURED_AT = 5
 # After how many passages the paper measures (5.2).
@@ -182,8 +185,9 @@ def train(run: Run) -> None:
     for stage in stages:
         if stage == ICT:
             run.fit(ranking, cloze_items(material, learnt), dev, ICT)
-        elif stage == DISTANT:
-            run.fit(ranking, supervised_items(material, learnt), dev, DISTANT)
+        elif stage in (DISTANT, UNFILTERED):
+            items = supervised_items(material, learnt, filtered=stage == DISTANT)
+            run.fit(ranking, items, dev, stage)
         else:
             _hard_em(run, ranking, readers, learnt, dev)
     orders = run.answers(ranking, asked)
@@ -212,18 +216,29 @@ def score(run: Run) -> Result:
     }
 
 
-def supervised_items(material: Material, learnt: Sequence[Asked]) -> list[Item]:
-    """Return the labelled passages of the questions to learn from; raises ReaderError."""
+def supervised_items(
+    material: Material, learnt: Sequence[Asked], *, filtered: bool = True
+) -> list[Item]:
+    """Return the labelled passages of the questions to learn from; raises ReaderError.
+
+    filtered: without those that the filter by ROUGE-L has left out.
+    """
     supervision = material.supervised()
     if not supervision:
         raise ReaderError("--train: give distant_supervision.jsonl, which rank_passages writes.")
+    if not filtered and not all(LEFT_OUT in line for line in supervision):
+        raise ReaderError(
+            "distant_supervision.jsonl: it does not say what its filter left out; run "
+            "rank_passages --out again."
+        )
     asked = {one.id: one for one in learnt}
     items: list[Item] = []
     for line in supervision:
         if line["id"] in asked:
             one = asked[line["id"]]
             for key, is_right in (("positives", True), ("negatives", False)):
-                passages = material.passages(one.document, line[key])
+                numbers = line[key] if filtered else [*line[key], *line[LEFT_OUT][key]]
+                passages = material.passages(one.document, numbers)
                 items += [Pair(one.question, passage, is_right) for passage in passages]
     return items
 

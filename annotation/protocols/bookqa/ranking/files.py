@@ -60,6 +60,7 @@ def supervision_lines(
             "question": one.question.text,
             "positives": found.positives,
             "negatives": found.negatives,
+            "left_out": {"positives": found.left_out[0], "negatives": found.left_out[1]},
         }
 
 

@@ -10,12 +10,16 @@ from annotation.protocols.bookqa.ranking.rankings import Ranked
 
 @dataclass(frozen=True)
 class Labelled:
-    """Passages of the question's book by position: in order, those to learn as right and wrong."""
+    """Passages of the question's book by position: in order, those to learn as right and wrong.
+
+    left_out: of what was drawn as right and as wrong, what the filter by ROUGE-L has left out.
+    """
 
     question: str
     document: str
     positives: list[int]
     negatives: list[int]
+    left_out: tuple[list[int], list[int]]
 
 
 def label(one: Ranked, numbers: RankingTable, rng: random.Random) -> Labelled:
@@ -34,9 +38,7 @@ def label(one: Ranked, numbers: RankingTable, rng: random.Random) -> Labelled:
     def similarity(passage: int) -> float:
         return held(one.book.words[passage], one.question.answer_words).rouge_l
 
-    return Labelled(
-        one.question.id,
-        one.book.document,
-        [passage for passage in right if similarity(passage) > numbers.alpha],
-        sorted(passage for passage in wrong if similarity(passage) < numbers.beta),
-    )
+    positives = [passage for passage in right if similarity(passage) > numbers.alpha]
+    negatives = sorted(passage for passage in wrong if similarity(passage) < numbers.beta)
+    left_out = sorted({*right} - {*positives}), sorted({*wrong} - {*negatives})
+    return Labelled(one.question.id, one.book.document, positives, negatives, left_out)

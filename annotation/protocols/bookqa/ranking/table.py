@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from annotation.metrics.significance import paired_bootstrap
+from annotation.protocols.bookqa.decomposition import NOTE
+from annotation.protocols.bookqa.decomposition import PAPER as BY_LABEL
 from annotation.protocols.bookqa.parameters import RankingTable
-from annotation.protocols.bookqa.question_labels import Labels, label_groups
+from annotation.protocols.bookqa.question_labels import Labels, called, label_groups
 from annotation.protocols.bookqa.ranking.rankings import (
     BM25,
     ORACLE,
@@ -96,20 +98,26 @@ def table_by_label(coverage: Coverage, labels: Labels, n_simulated: int = 0) -> 
     values = {ranker: coverage.of(ranker, most)[:, 1] for ranker in coverage.rankers}
     rows: list[list[Cell]] = [
         [
-            called,
+            called(*label),
             len(places),
             len(places) / whole,
+            BY_LABEL[label].share,
             *(float(each[places].mean()) for each in values.values()),
+            BY_LABEL[label].ranker,
         ]
-        for called, places, whole in label_groups(labels, coverage.questions)
+        for label, places, whole in label_groups(labels, coverage.questions)
     ]
     return Table(
         "rankers_by_label",
         "Answers in the first passages by label (Tables 5 and 6 of the Book QA paper)",
-        ["label", "questions", "share", *(f"{ranker}: ROUGE-L share" for ranker in values)],
+        [
+            *("label", "questions", "share", "paper's share"),
+            *(f"{ranker}: ROUGE-L share" for ranker in values),
+            "paper's BERT+ICT: ROUGE-L share",
+        ],
         rows,
         f"After {most} passages, the upper bound after all it chooses from; the first share is of "
-        f"the {len(labels):,} labelled questions.",
+        f"the {len(labels):,} labelled questions. {NOTE}",
         simulated=f"With simulated labels: of {n_simulated:,} questions." if n_simulated else "",
     )
 

@@ -315,6 +315,14 @@ def test_a_release_s_labels_fit_its_own_table_of_questions_ties_and_all(
     assert found["question type: causal"]["questions"] == len(given)
     assert found["question type: causal"]["EM"] == 1
     run("report", "stories", figure=tmp_path / "flow.svg")
+    shares = {row[0]: row[-1] for row in run("report", "stories")["question_group"]["rows"]}
+    # The paper's beside those of what the stage brought.
+    assert shares == {
+        "Concept": 0.23,
+        "Event argument": 0.335,
+        "Event relation": 0.406,
+        "Global": 0.029,
+    }
     assert 'aria-label="From question type to answer unit' in (tmp_path / "flow.svg").read_text()
     units = [each["questions"] for name, each in found.items() if name.startswith("answer unit: ")]
     assert sum(units) == len(given) - len(tied)

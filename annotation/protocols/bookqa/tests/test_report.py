@@ -131,7 +131,10 @@ def test_shares_stand_beside_the_paper_s_which_add_up() -> None:
     types = {str(row[1]).partition(":")[0]: list(row[2:]) for row in tables["question_type"].rows}
     assert types["causal"] == [2, 0.25, 0.126]
     assert types["event concept"] == [0, 0.0, 0.283]
-    for name in ("question_type", "answer_unit"):
+    groups = {row[0]: list(row[1:]) for row in tables["question_group"].rows}
+    assert groups["Event relation"][:2] == [6, 0.75]
+    assert groups["Event relation"][2] == pytest.approx(0.126 + 0.126 + 0.154)
+    for name in ("question_type", "question_group", "answer_unit", "answer_class"):
         assert sum(row[-1] for row in tables[name].rows) == pytest.approx(1)  # type: ignore[misc]
     assert tables["flow_question_type_answer_unit"].flow is not None
     assert "8 rows are labelled, 1 wait" in tables["question_type"].note

@@ -15,7 +15,9 @@ from annotation.metrics.meteor import MeteorError, find_meteor, meteor, meteor_c
 from annotation.metrics.result import ScoreError
 from annotation.metrics.rouge import longest_common, rouge_l
 from annotation.metrics.tests.golden import vectors
+from annotation.protocols.bookqa.export import question_ids
 from annotation.protocols.bookqa.scoring import BLEUS, normalised, score
+from collector.ingest.books.tests.making import pair, table
 
 pytestmark = pytest.mark.pure
 RAW = {"raw": True}
@@ -233,8 +235,33 @@ def test_scores_are_broken_down_by_label_and_by_group(tmp_path: Path) -> None:
     assert [row[1] for row in found["rows"][:3]] == ["4", "1", "2"]
     # Three of the four have labels: shares are of these.
     assert [row[2] for row in found["rows"][:3]] == ["", "33.3", "66.7"]
+    # The paper's share, and ROUGE-L of its two systems; a group's are its labels' by their shares.
+    beside = {row[0]: row[-3:] for row in found["rows"]}
+    assert found["columns"][-3:] == [
+        *("paper's share %", "paper's Gen ROUGE_L %", "paper's Ext ROUGE_L %"),
+    ]
+    assert beside["all"] == ["", "", ""]
+    assert beside["question type: causal"] == ["12.6", "22.86", "10.39"]
+    assert beside["answer unit: entity"] == ["35.3", "26.76", "18.59"]
+    assert beside["question group: Concept"] == ["23.0", "37.15", "23.01"]
     assert found["groups"]["answer unit: entity"]["share"] == pytest.approx(2 / 3)
     assert "Questions without labels, in no row of a label: 1." in found["notes"]
+
+
+def test_the_labels_of_a_whole_table_break_one_set_of_it_down(tmp_path: Path) -> None:
+    asked = [{**pair("ford"), "set": "valid"}, {**pair("weir"), "set": "train"}]
+    gold = table(tmp_path / "qaps.csv", *asked)
+    valid, train = question_ids((row["document_id"], row["question"]) for row in asked)
+    (tmp_path / "found.json").write_text(json.dumps({valid: "a girl"}))
+    labels = labelled(tmp_path, f"{valid},causal,entity,", f"{train},nested,state,")
+
+    found = score(tmp_path / "found.json", gold, {"set": "valid", "labels": labels})
+
+    assert set(found["groups"]) == {
+        *("question group: Event relation", "question type: causal"),
+        *("answer class: Concept", "answer unit: entity"),
+    }
+    assert found["groups"]["question type: causal"]["share"] == 1
 
 
 def test_simulated_labels_are_said_to_be(tmp_path: Path) -> None:

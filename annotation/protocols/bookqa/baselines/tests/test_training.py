@@ -13,7 +13,13 @@ from django.core.management import CommandError, call_command
 
 from annotation.protocols.bookqa import baselines
 from annotation.protocols.bookqa.baselines.material import read_material
-from annotation.protocols.bookqa.baselines.systems import HARD_EM, TRAINED
+from annotation.protocols.bookqa.baselines.systems import (
+    BEST,
+    HARD_EM,
+    RANKED,
+    TRAINED,
+    UNFILTERED,
+)
 from annotation.protocols.bookqa.baselines.tests.making import lines, release_files, run_of
 from annotation.protocols.bookqa.baselines.writing import PreReading, pre_read
 from annotation.protocols.bookqa.ranking.files import read_ranking
@@ -25,7 +31,10 @@ from collector.ingest.books.tests.making import table
 
 torch.set_num_threads(1)
 pytestmark = [pytest.mark.data, pytest.mark.pure]
-SOME = (HARD_EM, "bert", "bart-hard-em", "fid-bart-oracle", "bart-summary", "question-types")
+SOME = (
+    *(HARD_EM, BEST, UNFILTERED, "bert", "bert-ranked", "bart-hard-em"),
+    *("fid-bart-oracle", "bart-summary", "question-types"),
+)
 TEXT = "the cat sat on the mat and the dog lay there"
 HIDDEN = {"hidden_share": 0.3, "span_mean": 3.0}
 RECIPES = Path(baselines.__file__).parent / "recipes"
@@ -80,10 +89,17 @@ def test_systems_of_every_kind_fill_the_papers_tables(
     tables = json.loads(run("all", release=release, out=out, encoder=str(models), json=True))
 
     ranked, read, summary, types = (each for each in tables if "beside our own" in each["title"])
-    assert [row[0] for row in ranked["rows"]] == [HARD_EM]
-    assert ranked["rows"][0][ranked["columns"].index("ROUGE_L@5") + 1] == "0.505"
-    assert [row[0] for row in read["rows"]] == ["bert", "bart-hard-em", "fid-bart-oracle"]
-    assert read["rows"][2][read["columns"].index("ROUGE_L") + 1] == "0.3775"
+    at = ranked["columns"].index("ROUGE_L@5") + 1
+    told = {row[0]: row[at] for row in ranked["rows"]}
+    assert told == {UNFILTERED: "0.5102", HARD_EM: "0.505", BEST: "0.5319"}
+    assert "Not built: the rows of BiDAF and MatchLSTM" in ranked["note"]
+    at = read["columns"].index("ROUGE_L") + 1
+    told = {row[0]: row[at] for row in read["rows"]}
+    assert list(told) == ["bert", "bert-ranked", "bart-hard-em", "fid-bart-oracle"]
+    assert told["fid-bart-oracle"] == "0.3775"
+    # The paper tells of its best extractive system by label alone.
+    assert told["bert-ranked"] is None
+    assert "Not built: the row of ORQA" in read["note"]
     assert summary["rows"][0][summary["columns"].index("event-only: ROUGE_L") + 1] == "0.551"
     assert types["rows"][0][types["columns"].index("accuracy, test") + 1] == "0.702"
 
@@ -100,6 +116,13 @@ def test_systems_of_every_kind_fill_the_papers_tables(
     assert list(card["stages"]) == ["distant", "reader-1", "hard-em-1"]
     names = ("google/bert_uncased_L-4_H-256_A-4", "facebook/bart-base")
     assert list(card["encoders"]) == [str(models / name) for name in names]
+    card = json.loads((out / "bert-ranked" / "card.json").read_text("utf-8"))
+    assert RANKED[BEST].predictions in card["files"]["train"]
+    counts = [
+        json.loads((out / name / "card.json").read_text("utf-8"))["stages"][stage]["items"]
+        for name, stage in ((UNFILTERED, "unfiltered"), (HARD_EM, "distant"))
+    ]
+    assert counts[0] > counts[1]
     card = json.loads((out / "bart-hard-em" / "card.json").read_text("utf-8"))
     assert any("predictions.jsonl" in name for name in card["files"]["train"])
     # What is trained answers other questions too; their answers may be blank.

@@ -29,6 +29,7 @@ def test_right_is_what_both_retrieve_and_holds_the_answer() -> None:
     found = label(asked(), ranking_numbers(sigma=1.0), random.Random(1))
     # 0, 2 and 4 are retrieved by both; 2 holds nothing of the answer.
     assert found.positives == [0, 4]
+    assert found.left_out[0] == [2]
 
 
 def test_wrong_is_drawn_from_the_rest_and_holds_little_of_the_answer() -> None:
@@ -52,6 +53,9 @@ def test_sigma_says_how_many_right_ones_there_are_to_each_wrong_one(
 def test_the_filters_are_strict_and_can_leave_nothing() -> None:
     found = label(asked(), ranking_numbers(alpha=1.0, beta=0.0), random.Random(1))
     assert (found.positives, found.negatives) == ([], [])
+    # What is left out is told: the paper learns without the filter too.
+    assert found.left_out[0] == [0, 2, 4]
+    assert len(found.left_out[1]) == 6
 
 
 def test_depth_bounds_what_counts_as_retrieved() -> None:
