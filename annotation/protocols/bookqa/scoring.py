@@ -47,7 +47,7 @@ OPTIONS: Mapping[str, Option] = {
     },
     "events": {
         "action": "store_true",
-        "help": "score the questions apart that have a verb in one of their references (T7)",
+        "help": "score the questions apart that have a verb in one of their answers (T7)",
     },
     "tagger": {
         "type": str,
@@ -120,7 +120,7 @@ def score_against(
         for row in result["rows"]:
             row.insert(2, "")
     if events:
-        _add_events(result, parts[0], references, tagger)
+        _add_events(result, parts[0], [whole[key] for key in wanted], tagger)
     if labels:
         _break_down(result, parts[0], list(wanted), Path(labels), whole)
     return result
@@ -292,18 +292,16 @@ def _break_down(
 
 
 def _add_events(
-    result: Result, parts: Any, references: Mapping[str, Sequence[str]], tagger: str | None
+    result: Result, parts: Any, answers: Sequence[Sequence[str]], tagger: str | None
 ) -> None:
-    """Add a row of the questions with a verb in a reference, and what has told verbs."""
-    verbs = texts_with_verbs((text for of in references.values() for text in of), tagger)
-    places = [
-        place for place, of in enumerate(references.values()) if not verbs.having.isdisjoint(of)
-    ]
+    """Add a row of the questions with a verb in either answer, and what has told verbs."""
+    verbs = texts_with_verbs((text for of in answers for text in of), tagger)
+    places = [place for place, of in enumerate(answers) if not verbs.having.isdisjoint(of)]
     if places:
         _add_group(result, EVENTS, parts[places], len(parts))
     result["notes"].append(
         f"{EVENTS}: {len(places):,} of {len(parts):,} questions, which have a verb in one of "
-        f"their references, by {verbs.told_by}."
+        f"their answers, by {verbs.told_by}."
     )
 
 

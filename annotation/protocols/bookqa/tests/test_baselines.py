@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from annotation.metrics.result import ScoreError
 from annotation.protocols.bookqa.baselines import NOTE, run, run_all
 from annotation.protocols.bookqa.export import question_ids
-from annotation.protocols.bookqa.scoring import read_gold
+from annotation.protocols.bookqa.scoring import read_gold, score
 from collector.ingest.books.tests.making import document, pair, table
 
 pytestmark = pytest.mark.pure
@@ -65,6 +65,24 @@ def test_people_are_scored_by_their_second_answers_against_the_first(
     assert list(written.values()) == ["a girl", "a girl", "at dusk"]
     together = run_all(tmp_path / "all", gold, {})
     assert together["official"] == result["official"]
+
+
+def test_people_too_are_scored_on_the_questions_with_a_verb_in_either_answer(
+    tmp_path: Path,
+) -> None:
+    asked = [
+        {**pair("ford"), "answer1": "Marta", "answer2": "she sold it"},
+        {**pair("weir"), "answer1": "he rows", "answer2": "a boat"},
+        {**pair("mill"), "answer1": "Marta", "answer2": "a boat"},
+    ]
+    gold = table(tmp_path / "qaps.csv", *asked)
+
+    people = run("human", tmp_path / "people.json", gold, {"events": True})
+    system = score(tmp_path / "people.json", gold, {"events": True})
+
+    # What they are held against is the first answer, which decides nothing of events.
+    counts = [each["groups"]["event-only"]["questions"] for each in (people, system)]
+    assert counts == [2, 2]
 
 
 def test_it_is_a_baseline_of_the_command(gold: Path, tmp_path: Path, capsys: Any) -> None:

@@ -108,7 +108,7 @@ def test_questions_with_a_verb_in_either_answer_are_scored_apart(
     assert by_rule["groups"]["event-only"]["share"] == pytest.approx(2 / 3)
     assert by_rule["rows"][-1][:3] == ["event-only", "2", "66.7"]
     assert by_rule["notes"][-1] == (
-        f"event-only: 2 of 3 questions, which have a verb in one of their references, by {RULE}."
+        f"event-only: 2 of 3 questions, which have a verb in one of their answers, by {RULE}."
     )
     assert by_model["groups"]["event-only"]["questions"] == 1
     assert "by the tagger of spaCy's en_rowing 1.2.3." in by_model["notes"][-1]

@@ -26,17 +26,15 @@ class Cut:
     """How texts are cut: pieces of all contexts together, and of a window; the stride's share.
 
     most_windows: windows of a text that are learned from at once, the right ones among them; 0 all.
+    positions: how many the encoder has, where windows are as long as these allow; 0 where
+    `context_tokens` and `window_tokens` say how long.
     """
 
     context_tokens: int = 450
     window_tokens: int = 100
     stride_share: float = 0.25
     most_windows: int = 0
-
-    def window(self, n_links: int) -> tuple[int, int]:
-        """Return size and stride where contexts of so many articles and the passage are read."""
-        size = min(self.context_tokens // (n_links + 1), self.window_tokens)
-        return size, max(1, int(self.stride_share * size))
+    positions: int = 0
 
 
 class Context(NamedTuple):
@@ -124,6 +122,17 @@ class Cutter:
     cut: Cut
     quirks: Quirks = field(default_factory=Quirks)
 
+    def window(self, question: str, n_links: int) -> tuple[int, int]:
+        """Return size and stride where contexts of so many articles and the passage are read."""
+        cut, encoder = self.cut, self.encoder
+        size = min(cut.context_tokens // (n_links + 1), cut.window_tokens)
+        if cut.positions:
+            # 4.2 leaves out that what parts the texts takes positions too.
+            parting = (*encoder.before, *encoder.between, *encoder.between, *encoder.after)
+            taken = len(encoder.pieces(question)) + len(parting)
+            size = max(1, (cut.positions - taken) // (n_links + 1))
+        return size, max(1, int(cut.stride_share * size))
+
     def item(
         self,
         question: str,
@@ -206,7 +215,7 @@ def training_items(
     """
     found = []
     for asked in questions:
-        size, stride = cutter.cut.window(len(asked.documents))
+        size, stride = cutter.window(asked.text, len(asked.documents))
         right = places(asked.evidence, MAIN, asked.passage)
         if right:
             found.append(cutter.item(asked.text, MAIN, asked.passage, right, None, size, stride))
@@ -233,7 +242,10 @@ def selected(
 
     links: the articles' titles by question; those that are not there or empty are left out.
     """
-    sizes = [cutter.cut.window(len(titles)) for titles in links]
+    sizes = [
+        cutter.window(asked.text, len(titles))
+        for asked, titles in zip(questions, links, strict=True)
+    ]
     mains = [
         cutter.item(asked.text, MAIN, asked.passage, (), None, *size)
         for asked, size in zip(questions, sizes, strict=True)

@@ -29,15 +29,19 @@ from annotation.readers.trained import ReaderError
 
 LINKS, CONTEXTS = "links", "contexts"
 PICKED, EVIDENCE = "picked", "evidence"
+# Who says how long windows are: the official code or 4.2.
+CODE, PAPER = "code", "paper"
 
 
 def cut_of(recipe: Recipe) -> Cut:
-    """Return how a recipe has texts cut."""
+    """Return how a recipe has texts cut; raises ReaderError."""
+    by_paper = recipe.choice("windows", (CODE, PAPER)) == PAPER
     return Cut(
         context_tokens=recipe.integer("context_tokens"),
         window_tokens=recipe.integer("window_tokens"),
         stride_share=recipe.number("stride_share"),
         most_windows=recipe.integer("most_windows"),
+        positions=recipe.integer("positions") if by_paper else 0,
     )
 
 

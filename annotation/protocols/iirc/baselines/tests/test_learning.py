@@ -44,8 +44,10 @@ from annotation.protocols.iirc.baselines.reader import (
     Ways,
     reader_item,
 )
+from annotation.protocols.iirc.baselines.retrieval import CONTEXTS, cut_of
 from annotation.protocols.iirc.baselines.tests.lighthouses import NAMES, articles, passage
 from annotation.protocols.iirc.baselines.tests.real import real
+from annotation.protocols.iirc.baselines.tests.test_recipe import RECIPE
 from annotation.protocols.iirc.baselines.unanswerable import (
     DetectorItem,
     DetectorLearner,
@@ -53,7 +55,7 @@ from annotation.protocols.iirc.baselines.unanswerable import (
 )
 from annotation.protocols.iirc.dataset_tree import MAIN
 from annotation.readers.neural.encoder import Encoder
-from annotation.readers.neural.recipe import Recipe
+from annotation.readers.neural.recipe import Recipe, read_recipe
 from annotation.readers.neural.run import Run
 from annotation.readers.neural.tests.tiny_encoders import tiny_encoder
 
@@ -249,6 +251,27 @@ def context_items(
     small = Cutter(encoder, Cut(context_tokens=400, window_tokens=12))
     items += training_items(small, invented, Articles(articles()))
     return [item for item in items if len(item.windows) > 1 and not all(item.labels)]
+
+
+def test_the_papers_windows_are_as_long_as_the_encoder_can_read(
+    encoder: Encoder, all_real: tuple[list[Asked], Articles]
+) -> None:
+    (asked, *_), articles = all_real
+    recipe = read_recipe(RECIPE).of(CONTEXTS)
+    by_paper = replace(recipe, values={**recipe.values, "windows": "paper", "positions": 128})
+    code, paper = (Cutter(encoder, cut_of(each)) for each in (recipe, by_paper))
+
+    assert code.window(asked.text, 0) == (100, 25)
+    assert code.window(asked.text, 8) == (50, 12)
+    # [CLS], the question, and after each text [SEP]: the rest is the passage's and the articles'.
+    left = 128 - len(encoder.pieces(asked.text)) - 4
+    sizes = {n_links: paper.window(asked.text, n_links) for n_links in (0, 1, 3)}
+    assert sizes == {n: (left // (n + 1), left // (n + 1) // 4) for n in sizes}
+    size, stride = sizes[1]
+    main = encoder.pieces(asked.passage).cut(0, size)
+    text = next(text for title in asked.documents if (text := articles.text(title)))
+    item = paper.item(asked.text, "an article", text, (), main, size, stride)
+    assert 126 <= max(len(window.ids) for window in item.windows) <= 128
 
 
 def test_windows_are_learned_of_all_real_evidence(
