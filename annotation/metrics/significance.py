@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-SUBSETS, SIZE = 10_000, 1_000
 # Subsets at a time: of ten thousand questions they take a few megabytes.
 CHUNK = 100
 
@@ -13,8 +12,9 @@ def paired_bootstrap(
     other: Any,
     value: Callable[[Any], Any],
     seed: int,
-    subsets: int = SUBSETS,
-    size: int = SIZE,
+    *,
+    subsets: int,
+    size: int,
 ) -> list[float]:
     """Return for each measure the share of subsets in which `one` is not better than `other`.
 
@@ -22,7 +22,7 @@ def paired_bootstrap(
     questions; value: from their sums over a subset, float[…, n_parts], to the measures,
     float[…, n_measures]. Subsets are drawn with replacement, as large as the whole where it is
     smaller than `size`: larger ones would tell more than there is. The shares are one-sided p
-    values (Book QA 5.1: ten thousand subsets of a thousand).
+    values (Book QA 5.1).
     """
     import numpy
 

@@ -194,7 +194,7 @@ class Combined:
     written: dict[str, int]
 
 
-class CombinedPart(Protocol):
+class CombinedPart(Protocol[P]):
     """combined.py: a release beside other datasets' questions, which need no more than their text.
 
     What a release withholds is not read.
@@ -207,6 +207,7 @@ class CombinedPart(Protocol):
     def combine(
         self,
         corpus: Corpus,
+        parameters: P,
         release: Path,
         sources: Mapping[str, Path],
         folder: Path,
@@ -335,7 +336,7 @@ RANKERS = Part[RankersPart[Parameters]]("rankers", RankersPart)
 SCORING = Part[ScoringModule](
     "scoring", ScoringModule, ScoringPart, defaults={"OPTIONS": {}, "check_gold": _take_it}
 )
-COMBINED = Part[CombinedPart]("combined", CombinedPart)
+COMBINED = Part[CombinedPart[Parameters]]("combined", CombinedPart)
 BASELINES = Part[BaselinesModule](
     "baselines", BaselinesModule, BaselinesPart, defaults={"OPTIONS": {}}
 )

@@ -14,6 +14,7 @@ from annotation.readers.trained import ReaderError
 from annotation.reports.terminal import table_lines
 from collector.lookup import collection_named, corpus_named
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError, all_protocols, get_protocol
 from common.arguments import seed
 from common.command_line import MANAGE
@@ -75,6 +76,7 @@ class Command(BaseCommand):
         slug = options["corpus"]
         return protocol.part(COMBINED).combine(
             corpus_named(slug) if slug else collection.corpus,
+            parameters_of(collection),
             release.place,
             sources,
             options["out"],

@@ -1,10 +1,12 @@
 """The typed parameters of the protocol: what protocol.toml may and must say."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from functools import cache
+from typing import Annotated, cast
 
 from pydantic import Field
 
+from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import AtMost, SplitsTable, Table
 from collector.protocols.parameters import Parameters as EveryProtocol
 from collector.protocols.stage_tables import LabelTable, TextTable
@@ -55,6 +57,9 @@ class RankingTable(Table):
     """How many passages of BM25 other rankers choose from."""
     coverage_at: list[Annotated[int, Field(ge=1)]] = Field(min_length=1)
     """After how many passages coverage is measured."""
+    # Collections of before have none.
+    selection_at: int = Field(5, ge=1)
+    """After how many passages rankers are chosen, and told apart by label."""
     sigma: float = Field(gt=0)
     """Right passages to each wrong one, of what is drawn."""
     alpha: float = Field(ge=0, le=1)
@@ -118,3 +123,9 @@ class Parameters(EveryProtocol):
             )
         if self.answer.fields[0].name != "answer":
             yield "answer.fields needs a field answer, the first"
+
+
+@cache
+def defaults() -> Parameters:
+    """Return what protocol.toml says, for what is scored or trained without a collection."""
+    return cast(Parameters, get_protocol("bookqa").parameters())

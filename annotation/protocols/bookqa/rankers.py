@@ -87,7 +87,7 @@ def rank(
         report(done, total)
     tables = [table_of(coverage, numbers)]
     if labelled is not None:
-        tables.append(table_by_label(coverage, *labelled))
+        tables.append(table_by_label(coverage, numbers, *labelled))
     return Ranks(tables, written)
 
 

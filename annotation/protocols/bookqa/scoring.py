@@ -15,10 +15,11 @@ from annotation.metrics.bleu import LONGEST, bleu, bleu_counts
 from annotation.metrics.meteor import MeteorError, find_meteor, meteor, meteor_counts
 from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.metrics.rouge import rouge_l
-from annotation.metrics.significance import SIZE, SUBSETS, paired_bootstrap
+from annotation.metrics.significance import paired_bootstrap
 from annotation.metrics.token_overlap import score_v1
 from annotation.protocols.bookqa.decomposition import NOTE, PAPER
 from annotation.protocols.bookqa.export import answers_by_id
+from annotation.protocols.bookqa.parameters import defaults
 from annotation.protocols.bookqa.question_labels import SCHEME, called, label_groups, read_labels
 from annotation.protocols.bookqa.verbs import texts_with_verbs
 
@@ -58,8 +59,8 @@ OPTIONS: Mapping[str, Option] = {
     "against": {
         "type": str,
         "metavar": "PREDICTIONS",
-        "help": "another system's predictions: how sure the difference is, by "
-        f"{SUBSETS:,} subsets of {SIZE:,}",
+        "help": "another system's predictions: how sure the difference is, by as many subsets, "
+        "and as large ones, as ranking.bootstrap_subsets and _size in protocol.toml say",
     },
 }
 BLEUS = tuple(f"Bleu_{n}" for n in range(1, LONGEST + 1))
@@ -250,7 +251,9 @@ def _with_meteor(
 def _compare(result: Result, parts: Any, other: Any) -> None:
     """Add the other system's row, and one of p values, to the result."""
     theirs = _official(other.sum(axis=0))
-    shares = paired_bootstrap(parts, other, _measured, SEED)
+    numbers = defaults().ranking
+    subsets, size = numbers.bootstrap_subsets, min(numbers.bootstrap_size, len(parts))
+    shares = paired_bootstrap(parts, other, _measured, SEED, subsets=subsets, size=size)
     p_values = dict(zip(theirs, shares, strict=True))
     number = str(len(parts))
     result["rows"][0][0] = "predictions"
@@ -259,9 +262,8 @@ def _compare(result: Result, parts: Any, other: Any) -> None:
         ["p", "", *(f"{each:.4f}" for each in shares)],
     ]
     result["groups"] |= {"against": theirs, "p": p_values}
-    size = min(SIZE, len(parts))
     result["notes"].append(
-        f"p: of {SUBSETS:,} subsets of {size:,} questions, drawn with replacement, the share in "
+        f"p: of {subsets:,} subsets of {size:,} questions, drawn with replacement, the share in "
         "which the predictions are not better than those they are held against."
     )
 

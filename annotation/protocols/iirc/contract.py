@@ -31,7 +31,7 @@ from tasks.simulation.simulated_contract import Inspects, Replays, SimulatedPart
 from tasks.work.protocol_checks import ChecksPart
 
 _trained_baselines_of_baselines: TrainedBaselines = baselines
-_combined_part_of_combined: CombinedPart = combined
+_combined_part_of_combined: CombinedPart[Parameters] = combined
 _checks_part_of_checks: ChecksPart[Parameters] = checks
 _export_part_of_export: ExportPart = export
 _identifies_seeds_of_export: IdentifiesSeeds = export

@@ -70,6 +70,19 @@ class ReportTable(Table):
     """Questions that need this many links or more stand in one row."""
 
 
+class CombinedTable(Table):
+    """What of other datasets stands beside a release (IIRC 5)."""
+
+    others_percent: int = Field(20, ge=0, lt=100)
+    """How many of all questions are of SQuAD and DROP, in per cent."""
+    squad_parts: int = Field(3, ge=1)
+    """So many questions of SQuAD stand beside `drop_parts` of DROP."""
+    drop_parts: int = Field(1, ge=1)
+    """So many questions of DROP stand beside `squad_parts` of SQuAD."""
+    min_link_probability: float = Field(0.2, ge=0, le=1)
+    """A name in their texts is a link if so many of its places in the corpus are."""
+
+
 class Parameters(EveryProtocol):
     """Everything protocol.toml says."""
 
@@ -83,6 +96,8 @@ class Parameters(EveryProtocol):
     agreement: AgreementTable
     splits: SplitsTable
     report: ReportTable
+    # Collections of before have none.
+    combined: CombinedTable = CombinedTable()
     AT_MOST = (
         # An examination is what one writer made of one HIT.
         AtMost("answer_qualification.items_per_hit", "question_qualification.questions_per_hit"),

@@ -21,14 +21,13 @@ from annotation.protocols.bookqa.export import (
     question_ids,
     read_table,
 )
-from annotation.protocols.bookqa.parameters import RankingTable
+from annotation.protocols.bookqa.parameters import defaults
 from annotation.protocols.bookqa.ranking.bm25 import Bm25
 from annotation.protocols.bookqa.ranking.books import Question, RankedBook
 from annotation.protocols.bookqa.ranking.coverage import words
 from annotation.protocols.bookqa.ranking.files import candidate_lines, supervision_lines
 from annotation.protocols.bookqa.ranking.rankings import Ranked, ranked
 from annotation.readers.trained import ReaderError
-from collector.protocols.loading import get_protocol
 
 TRAIN, DEV = "train", "valid"
 # What a line of each file of `rank_passages` cannot do without.
@@ -91,7 +90,7 @@ class Material:
     def supervised(self) -> list[Line]:
         """Return the labels of distant supervision, those of questions ranked here too."""
         asked = [one for one in self.ranked if one.book.set == TRAIN]
-        return [*self.supervision, *supervision_lines(asked, _numbers(), seed=0)]
+        return [*self.supervision, *supervision_lines(asked, defaults().ranking, seed=0)]
 
     def about_summaries(self) -> list[Asked]:
         """Return the questions of qaps.csv, each with its book's summary; raises ReaderError."""
@@ -202,13 +201,6 @@ def by_ranking(asked: Sequence[Asked], rankings: Mapping[str, Sequence[int]]) ->
     return found
 
 
-def _numbers() -> RankingTable:
-    """Return the numbers of protocol.toml that passages are ranked and labelled by."""
-    parameters: Any = get_protocol(Path(__file__).parents[1].name).parameters()
-    found: RankingTable = parameters.ranking
-    return found
-
-
 def _rank(material: Material) -> None:
     """Rank the questions of qaps.csv that no candidates are there for, where there are passages."""
     known = {line["id"] for line in material.found}
@@ -218,7 +210,7 @@ def _rank(material: Material) -> None:
             unknown.setdefault(one.document, []).append(one)
     if not unknown:
         return
-    numbers = _numbers()
+    numbers = defaults().ranking
     for document, asked in unknown.items():
         questions = [Question(one.id, one.question, one.answers) for one in asked]
         book = RankedBook(document, asked[0].set, material.books[document], questions)

@@ -28,6 +28,7 @@ from annotation.protocols.bookqa.baselines.material import (
     read_material,
 )
 from annotation.protocols.bookqa.baselines.writing import Reader, material_of
+from annotation.protocols.bookqa.parameters import defaults
 from annotation.protocols.bookqa.ranking.coverage import held, words
 from annotation.protocols.bookqa.scoring import read_gold
 from annotation.readers.neural.encoder import Encoder, Window, load_encoder
@@ -38,10 +39,6 @@ from annotation.readers.trained import ReaderError
 ICT, DISTANT, UNFILTERED, HARD_EM = "ict", "distant", "unfiltered", "hard-em"
 # What a line of distant supervision has of the passages that its filter left out.
 LEFT_OUT = "left_out"
-# How good a ranker is on dev: what its first passages hold of the answers (5.2, Table 2).
-MEASURED_AT = 5
-# After how many passages the paper measures (5.2).
-AT = (3, 5, 10)
 
 
 @dataclass(frozen=True)
@@ -117,10 +114,11 @@ class Ranking:
         return found
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[int]]) -> float:
-        """Return the mean ROUGE-L of the best span in the first five passages (Table 2)."""
+        """Return the mean ROUGE-L of the best span in the first passages (5.2, Table 2)."""
+        most = defaults().ranking.selection_at
         asked = [one for one in items if isinstance(one, Asked)]
         pairs = zip(asked, answers, strict=True)
-        return fmean(covered(one.ordered(order).first(MEASURED_AT))[1] for one, order in pairs)
+        return fmean(covered(one.ordered(order).first(most))[1] for one, order in pairs)
 
     def length(self, item: Item) -> int:
         """Return the characters that are read."""
@@ -203,7 +201,7 @@ def score(run: Run) -> Result:
     material = read_material((*run.train, run.predictions))
     _, dev = parted(material.about_stories(), read_gold(run.dev, DEV), run.dev)
     official: dict[str, float] = {}
-    for most in AT:
+    for most in defaults().ranking.coverage_at:
         each = [covered(one.first(most)) for one in by_ranking(dev, material.rankings)]
         official[f"EM@{most}"] = fmean(is_there for is_there, _ in each)
         official[f"ROUGE_L@{most}"] = fmean(rouge_l for _, rouge_l in each)

@@ -31,9 +31,6 @@ COLUMNS = (
     *("ROUGE-L share", "95 %", "p", "paper's ROUGE-L"),
 )
 SEED = 0
-# After how many passages, or the nearest number measured, labels are told apart: Book QA Table 2,
-# whose rankers Tables 5 and 6 have, "Ranker performance (top-5)".
-BY_LABEL_AT = 5
 # Of means: how many drawn sets of questions tell an interval, and how many are held at a time.
 DRAWS, CHUNK = 2_000, 100
 LOW, HIGH = 2.5, 97.5
@@ -89,12 +86,15 @@ def table_of(coverage: Coverage, numbers: RankingTable) -> Table:
     )
 
 
-def table_by_label(coverage: Coverage, labels: Labels, n_simulated: int = 0) -> Table:
+def table_by_label(
+    coverage: Coverage, numbers: RankingTable, labels: Labels, n_simulated: int = 0
+) -> Table:
     """Return ROUGE-L of each ranker's first passages by label (the last column of T5 and T6).
 
-    n_simulated: of how many questions the labels are simulated, which its head says.
+    After `selection_at` passages, or the nearest number that is measured. n_simulated: of how many
+    questions the labels are simulated, which its head says.
     """
-    most = min(coverage.at, key=lambda number: abs(number - BY_LABEL_AT))
+    most = min(coverage.at, key=lambda number: abs(number - numbers.selection_at))
     values = {ranker: coverage.of(ranker, most)[:, 1] for ranker in coverage.rankers}
     rows: list[list[Cell]] = [
         [

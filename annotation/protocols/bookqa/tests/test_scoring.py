@@ -18,6 +18,7 @@ from annotation.metrics.tests.golden import vectors
 from annotation.protocols.bookqa.export import question_ids
 from annotation.protocols.bookqa.scoring import BLEUS, normalised, score
 from collector.ingest.books.tests.making import pair, table
+from collector.protocols.loading import get_protocol
 
 pytestmark = pytest.mark.pure
 RAW = {"raw": True}
@@ -203,6 +204,21 @@ def test_a_better_system_is_sure_to_be_and_an_equal_one_is_not(tmp_path: Path) -
     assert [row[0] for row in found["rows"]] == ["predictions", "against", "p"]
     other.write_text(json.dumps(good))
     assert scored(tmp_path, gold, good, against=str(other))["groups"]["p"]["ROUGE_L"] == 1
+
+
+def test_so_many_subsets_are_drawn_as_the_protocols_parameters_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = {"ranking.bootstrap_subsets": 50, "ranking.bootstrap_size": 20}
+    parameters = get_protocol("bookqa").parameters(changed)
+    monkeypatch.setattr("annotation.protocols.bookqa.scoring.defaults", lambda: parameters)
+    gold = {str(number): ["a dog"] for number in range(30)}
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(dict.fromkeys(gold, "a cat")))
+
+    found = scored(tmp_path, gold, dict.fromkeys(gold, "a dog"), against=str(other))
+
+    assert "of 50 subsets of 20 questions" in found["notes"][-1]
 
 
 def labelled(folder: Path, *rows: str) -> str:

@@ -13,6 +13,7 @@ from annotation.protocols.iirc.combined.sampling import Drawn, drawn, n_question
 from annotation.protocols.iirc.combined.wikifier import Linked, Measured, Wikifier
 from annotation.protocols.iirc.dataset_tree import Dataset, LayoutError, Passage
 from annotation.protocols.iirc.export import ARTICLES_FILE, streams
+from annotation.protocols.iirc.parameters import CombinedTable, Parameters
 from annotation.protocols.iirc.parsing import read_articles, read_passages
 from annotation.protocols.iirc.release_tree import articles as as_tree
 from annotation.release.articles import article_record, linked_articles
@@ -26,12 +27,11 @@ SOURCES: Mapping[str, str] = {
     SQUAD: "SQuAD's training file, 2.0 or 1.1",
     DROP: "DROP's training file",
 }
-# Ours: found on a real slice of Wikipedia; see the README.
-LEAST_LINK_PROBABILITY = 0.2
 
 
 def combine(
     corpus: Corpus,
+    parameters: Parameters,
     release: Path,
     sources: Mapping[str, Path],
     folder: Path,
@@ -51,9 +51,10 @@ def combine(
     except LayoutError as error:
         raise ScoreError(str(error)) from None
     report("names of the corpus")
-    wikifier, measured = wikifier_of(corpus)
+    numbers = parameters.combined
+    wikifier, measured = wikifier_of(corpus, numbers.min_link_probability)
     counts = [n_questions(own[name]) for name in (TRAIN, DEV)]
-    beside = drawn(counts, of_squad, of_drop, random.Random(seed))
+    beside = drawn(counts, of_squad, of_drop, numbers, random.Random(seed))
     found = [_with_links(each, wikifier) for each in beside]
     report("linked articles")
     known = {article.title.lower() for article in linked}
@@ -68,18 +69,19 @@ def combine(
     folder.mkdir(parents=True)
     _write(folder, Dataset(folds, [*linked, *as_tree(records)]))
     shutil.copyfile(release / DEV, folder / DEV)
-    tables = [sizes_table(counts, found), wikifier_table(measured)]
+    tables = [sizes_table(counts, found, numbers), wikifier_table(measured)]
     written = {f"{name}.json": n_questions(passages) for name, passages in folds.items()}
     return Combined(tables, written)
 
 
-def wikifier_of(corpus: Corpus) -> tuple[Wikifier, Measured]:
+def wikifier_of(corpus: Corpus, min_link_probability: float) -> tuple[Wikifier, Measured]:
     """Return what finds links by the names of a corpus, and how well it does on its own links.
 
-    Raises ScoreError where the corpus has no links.
+    min_link_probability: from 0 to 1, as the Wikifier takes it. Raises ScoreError where the corpus
+    has no links.
     """
     titles = Article.objects.filter(corpus=corpus, kind=ArticleKind.ARTICLE)
-    wikifier = Wikifier(LEAST_LINK_PROBABILITY)
+    wikifier = Wikifier(min_link_probability)
     wikifier.learn(titles.values_list("title", flat=True).iterator(), lambda: _paragraphs(corpus))
     measured = wikifier.measured(_paragraphs(corpus))
     if not measured.paragraphs:
@@ -115,7 +117,7 @@ def _write(folder: Path, dataset: Dataset) -> None:
             file.writelines(chunks)
 
 
-def sizes_table(own: list[int], beside: list[Drawn]) -> Table:
+def sizes_table(own: list[int], beside: list[Drawn], numbers: CombinedTable) -> Table:
     """Return how many questions of which dataset each file has."""
     rows: list[list[Cell]] = [
         [
@@ -128,10 +130,12 @@ def sizes_table(own: list[int], beside: list[Drawn]) -> Table:
         for name, number, of in zip((TRAIN, DEV_COMBINED), own, beside, strict=True)
     ]
     short = any(of.number < of.wanted for of in beside)
+    ratio = f"{numbers.squad_parts} of SQuAD to {numbers.drop_parts} of DROP"
     note = (
-        "SQuAD's and DROP's files were too short for a fifth: all that kept three to one was taken."
+        f"SQuAD's and DROP's files were too short for {numbers.others_percent} % of all questions: "
+        f"all that kept {ratio} was taken."
         if short
-        else "Three of SQuAD to one of DROP, together a fifth, as in the paper."
+        else f"{ratio}, together {numbers.others_percent} % of all questions."
     )
     columns = ["file", "IIRC", "SQuAD", "DROP", "others' share"]
     return Table("combined", "Questions (IIRC 5)", columns, rows, note)

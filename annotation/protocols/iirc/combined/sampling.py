@@ -5,10 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from annotation.protocols.iirc.dataset_tree import Passage
-
-# Of all questions a fifth is others': one to four of IIRC; three of SQuAD to one of DROP.
-OTHERS, OWN = 1, 4
-SQUAD, DROP = 3, 1
+from annotation.protocols.iirc.parameters import CombinedTable
 
 
 @dataclass(frozen=True)
@@ -34,22 +31,24 @@ def drawn(
     own: Sequence[int],
     squad: Sequence[Passage],
     drop: Sequence[Passage],
+    numbers: CombinedTable,
     rng: random.Random,
 ) -> list[Drawn]:
     """Return what is drawn for each fold; own: how many questions of IIRC each has.
 
     No passage is in two folds: they are dealt out in proportion. Where a file is too short, fewer
-    are drawn of both, so that three to one is kept.
+    are drawn of both, so that their ratio is kept.
     """
+    percent, parts = numbers.others_percent, (numbers.squad_parts, numbers.drop_parts)
     dealt = [_dealt(passages, own, rng) for passages in (squad, drop)]
     found = []
     for number, of_squad, of_drop in zip(own, *dealt, strict=True):
-        wanted = round(number * OTHERS / OWN)
+        wanted = round(number * percent / (100 - percent))
         most = min(
-            n_questions(of_squad) * (SQUAD + DROP) // SQUAD,
-            n_questions(of_drop) * (SQUAD + DROP) // DROP,
+            n_questions(of) * sum(parts) // part
+            for of, part in zip((of_squad, of_drop), parts, strict=True)
         )
-        n_drop = round(min(wanted, most) * DROP / (SQUAD + DROP))
+        n_drop = round(min(wanted, most) * parts[1] / sum(parts))
         n_squad = min(wanted, most) - n_drop
         found.append(Drawn(_some(of_squad, n_squad, rng), _some(of_drop, n_drop, rng), wanted))
     return found

@@ -79,7 +79,7 @@ def test_rouge_l_is_told_by_label_after_the_paper_s_five_passages() -> None:
         "second": {"question_type": "causal"},
     }
 
-    table = table_by_label(coverage, labels, n_simulated=1)
+    table = table_by_label(coverage, numbers, labels, n_simulated=1)
 
     told = {row[0]: list(row[1:]) for row in table.rows}
     # The paper's share and its ranker's ROUGE-L stand beside ours.

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from annotation.protocols.iirc.combined.sampling import drawn, n_questions
 from annotation.protocols.iirc.dataset_tree import NONE, Answer, Passage, Question
 from annotation.protocols.iirc.export import import_
+from annotation.protocols.iirc.parameters import CombinedTable, defaults
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.dataset_card import FILE as CARD
 from annotation.release.release_files import PRIVATE_CARD
@@ -44,7 +45,8 @@ sizes = st.lists(st.integers(1, 5), max_size=40)
 def test_others_are_a_fifth_at_most_three_to_one_and_no_passage_is_in_two_folds(
     squad: list[int], drop: list[int], own: tuple[int, int], seed: int
 ) -> None:
-    found = drawn(own, passages(squad, "squad"), passages(drop, "drop"), random.Random(seed))
+    others = passages(squad, "squad"), passages(drop, "drop")
+    found = drawn(own, *others, defaults().combined, random.Random(seed))
     assert len(found) == 2
     for number, fold in zip(own, found, strict=True):
         assert fold.number <= fold.wanted == round(number / 4)
@@ -53,17 +55,23 @@ def test_others_are_a_fifth_at_most_three_to_one_and_no_passage_is_in_two_folds(
     assert folds[0].isdisjoint(folds[1])
 
 
-def test_where_there_are_enough_a_fifth_is_drawn() -> None:
+def test_where_there_are_enough_a_fifth_is_drawn_or_what_the_parameters_say() -> None:
     squad, drop = passages([3] * 400, "squad"), passages([3] * 400, "drop")
-    found = drawn([400, 80], squad, drop, random.Random(1))
+    found = drawn([400, 80], squad, drop, defaults().combined, random.Random(1))
     assert [fold.number for fold in found] == [100, 20]
     assert [n_questions(fold.squad) for fold in found] == [75, 15]
+    half = CombinedTable(others_percent=50, squad_parts=1, drop_parts=1)
+    found = drawn([400, 80], squad, drop, half, random.Random(1))
+    assert [fold.number for fold in found] == [400, 80]
+    assert [n_questions(fold.squad) for fold in found] == [200, 40]
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Any]:
     """Return the options of the command for a released collection about an island."""
     collection = island()
+    collection.parameters["combined"]["others_percent"] = 60
+    collection.save(update_fields=["parameters"])
     call_command("make_splits", collection.slug, stdout=StringIO())
     call_command("export_dataset", collection.slug, out=tmp_path / "release", stdout=StringIO())
     text = "Ida Brook lived in Port Ellan until 1881."
@@ -90,9 +98,8 @@ def make(options: dict[str, Any]) -> str:
 
 
 def test_the_release_stands_beside_others_questions_with_links_of_the_corpus(
-    files: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    files: dict[str, Any], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("annotation.protocols.iirc.combined.sampling.OTHERS", 6)
     told = json.loads(make({**files, "json": True}))
     release, made = tmp_path / "release", files["out"]
     assert {path.name for path in made.iterdir()} == {
