@@ -1,5 +1,6 @@
 """What a dump says of its wiki: language, address, namespaces."""
 
+import codecs
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
@@ -11,6 +12,9 @@ RIGHT_TO_LEFT = re.compile(
     "ae|aeb|ajp|apc|arc?|ary|arz|azb|bcc|bgn|bqi|ckb|dv|fa|glk|he|khw|ks|lki|lrc|luz|mzn|nqo|"
     "pnb|ps|sdh?|skr|syr|ug|ur|yi"
 )
+
+# What XML in UTF-16 begins with: its mark or, without one, its first character.
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"<\x00", b"\x00<")
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,11 @@ def read_site(head: bytes, name: str) -> Site:
 
     Raises DumpError if it is not the head of a MediaWiki export.
     """
+    if head.startswith(UTF_16):
+        raise DumpError(
+            f"{name} is in UTF-16, and a wiki's dump is in UTF-8: convert it, for instance with "
+            "iconv -f UTF-16 -t UTF-8, and read that file in."
+        )
     opening = re.search(rb"<mediawiki\b([^>]*)>", head)
     if not opening:
         raise DumpError(

@@ -22,6 +22,9 @@ _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
+    # Pages and XML need no mark: their first character tells.
+    b"<\x00": "utf-16-le",
+    b"\x00<": "utf-16-be",
 }
 _DECLARED = re.compile(rb"^Character set encoding:[ \t]*([\w .()-]+?)[ \t]*\r?$", re.M | re.I)
 # How many bytes may declare the encoding, and how many letters are looked at to guess it.

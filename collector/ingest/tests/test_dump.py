@@ -57,6 +57,11 @@ def test_the_head_says_which_wiki_it_is(tmp_path: Path) -> None:
     ("data", "sentence"),
     [
         (b"<html>404 not found</html>", "is not a MediaWiki XML export"),
+        (dump_of(PAGES).encode("utf-16"), "is in UTF-16, and a wiki's dump is in UTF-8"),
+        (
+            dump_of(PAGES).encode("utf-16-be"),
+            "is in UTF-16, and a wiki's dump is in UTF-8: convert",
+        ),
         (b"", "is not a MediaWiki XML export"),
         (b"PK\x03\x04....", "is packed with ZIP; unpack it"),
         (b"BZh91AY&SYgarbage", "cut short or damaged; download it again"),

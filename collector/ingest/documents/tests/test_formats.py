@@ -225,6 +225,10 @@ def test_encodings_are_told_apart(tmp_path: Path) -> None:
         assert told(found(path).text) == [("paragraph", GERMAN)]
     page = f"<meta charset=iso-8859-2><p>Złoty łan. {FIRST}".encode("iso-8859-2")
     assert "Złoty łan" in found(making.write(tmp_path / "a.html", page)).text.blocks[0].text
+    page = f'<?xml version="1.0" encoding="UTF-16"?><html><body><p>{GERMAN}</p></body></html>'
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+        path = making.write(tmp_path / "a.xhtml", page.encode(encoding))
+        assert told(found(path).text) == [("paragraph", GERMAN)]
 
 
 def test_every_sentence_lies_where_its_offsets_say(tmp_path: Path) -> None:
