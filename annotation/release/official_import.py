@@ -167,7 +167,8 @@ class _Rows:
         voting = voting_stages(parameters_of(collection))[self.asking.name]
         # Where the files do not say who gave an answer.
         self.answering: Stage = self.stages[voting[-1]]
-        self.sections: dict[str, Section] = {}
+        # By the title: the rows of the article and of its section.
+        self.sections: dict[str, tuple[int, int]] = {}
         self.n_paragraphs: dict[str, int] = {}
         self.n_seeds = 0
 
@@ -219,12 +220,12 @@ class _Rows:
 
     def _paragraph(self, passage: PassageRecord) -> Paragraph:
         title = passage["title"][:MAX_TITLE]
-        section = self.sections[title]
+        article, section = self.sections[title]
         position = self.n_paragraphs.get(title, 0)
         self.n_paragraphs[title] = position + 1
         return Paragraph(
-            article=section.article,
-            section=section,
+            article_id=article,
+            section_id=section,
             position=position,
             text=passage["text"],
             links=passage["links"],
@@ -245,7 +246,7 @@ class _Rows:
         sections = Section.objects.bulk_create(
             Section(article=article, position=0, level=0) for article in articles
         )
-        self.sections |= {section.article.title: section for section in sections}
+        self.sections |= {each.article.title: (each.article_id, each.pk) for each in sections}
 
     def _question(self, seed: Seed, position: int, question: QuestionRecord) -> Question:
         return Question(

@@ -3,6 +3,7 @@
 import json
 from argparse import ArgumentParser
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         """Read them all, or say in one line what is wrong."""
-        files = {str(path): _content(path) for path in options["files"]}
+        files = Contents(options["files"])
         source = Source(options["language"], options["licence"], options["licence_url"])
         name = options["name"]
         try:
@@ -72,8 +73,26 @@ class Command(BaseCommand):
         )
 
 
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise CommandError(f"{path}: it cannot be read ({error.strerror}); give a file.") from None
+class Contents(Mapping[str, bytes]):
+    """What files hold, by their names; each is read when it is asked for, and not kept."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._paths = {str(path): path for path in paths}
+
+    def __getitem__(self, name: str) -> bytes:
+        """Return the content of a file; raises CommandError where it cannot be read."""
+        path = self._paths[name]
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise CommandError(
+                f"{path}: it cannot be read ({error.strerror}); give a file."
+            ) from None
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names."""
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        """Return how many files there are."""
+        return len(self._paths)

@@ -1,10 +1,11 @@
 """Official files as records, so that they can be stored, compared, and written again equal."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from annotation.protocols.hotpotqa.file_format import TRAIN, WITHHELD, File, LayoutError, file_of
+from annotation.release.json_items import Items, load
 from annotation.release.records_schema import (
     IMPORTED,
     PUBLISHED,
@@ -23,13 +24,13 @@ PUBLIC = ("_id", "question", "context")
 GOLD = "gold"
 
 
-def read(name: str, content: bytes) -> list[dict[str, Any]]:
+def read(name: str, content: bytes) -> Sequence[dict[str, Any]]:
     """Return the questions of one file; raises LayoutError naming file and place."""
     try:
-        loaded = json.loads(content)
+        loaded = load(content)
     except (ValueError, RecursionError) as error:
         raise LayoutError(f"{name}: it is not valid JSON ({error}); write it again.") from None
-    if not isinstance(loaded, list) or not loaded:
+    if not isinstance(loaded, list | Items) or not loaded:
         raise LayoutError(f"{name}: it must be a list of questions, at least one.")
     for number, item in enumerate(loaded):
         _check(item, f"{name}: question {number}")

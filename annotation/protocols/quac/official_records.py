@@ -1,7 +1,7 @@
 """Official files as records, so that they can be stored, compared, and written again equal."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from annotation.protocols.quac.file_format import (
@@ -12,6 +12,7 @@ from annotation.protocols.quac.file_format import (
     others_of,
     split_of,
 )
+from annotation.release.json_items import load
 from annotation.release.records_schema import (
     IMPORTED,
     PUBLISHED,
@@ -29,17 +30,17 @@ ACTS = {
 }
 
 
-def read(name: str, content: bytes) -> list[dict[str, Any]]:
+def read(name: str, content: bytes) -> Sequence[dict[str, Any]]:
     """Return the sections of one file; raises LayoutError naming file and place."""
     try:
-        loaded = json.loads(content)
+        loaded = load(content)
     except ValueError as error:
         raise LayoutError(f"{name}: it is not valid JSON ({error}); write it again.") from None
     if not isinstance(loaded, dict) or loaded.keys() != {"data"}:
         raise LayoutError(f"{name}: it must be an object with the one key data.")
     for number, section in enumerate(loaded["data"]):
         _check(section, f"{name}: section {number}")
-    sections: list[dict[str, Any]] = loaded["data"]
+    sections: Sequence[dict[str, Any]] = loaded["data"]
     return sections
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from annotation.release.json_items import load
 from annotation.release.records_schema import (
     IMPORTED,
     PUBLISHED,
@@ -17,7 +18,14 @@ from annotation.release.records_schema import (
 
 # Of a set of passages that was read: its file, as JSON without what it lists.
 FILE = "file"
-KINDS = {dict: "an object", list: "a list", str: "a text", int: "a whole number", bool: "a boolean"}
+KINDS = {
+    dict: "an object",
+    list: "a list",
+    Sequence: "a list",
+    str: "a text",
+    int: "a whole number",
+    bool: "a boolean",
+}
 MARKS = ("evidence", "other_evidence", "plausible_evidence")
 
 
@@ -28,7 +36,7 @@ class LayoutError(ValueError):
 def parse(name: str, content: bytes) -> dict[str, Any]:
     """Return a file's object, its lists looked through; raises LayoutError naming the place."""
     whole = _of(dict, _loaded(name, content), name)
-    for number, about in enumerate(_field(whole, "data", list, name)):
+    for number, about in enumerate(_field(whole, "data", Sequence, name)):
         where = f"{name}: set {number}"
         for paragraph in _field(_of(dict, about, where), "paragraphs", list, where):
             for field in ("id", "document", "title", "section", "context"):
@@ -143,7 +151,7 @@ def _check_question(raw: Any, where: str) -> None:
 
 def _loaded(where: str, content: bytes) -> Any:
     try:
-        return json.loads(content)
+        return load(content)
     except (ValueError, RecursionError) as error:
         raise LayoutError(f"{where}: it is not valid JSON ({error}); write it again.") from None
 

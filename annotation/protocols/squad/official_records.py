@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from annotation.release.json_items import load
 from annotation.release.records_schema import (
     IMPORTED,
     PUBLISHED,
@@ -17,7 +18,13 @@ from tasks.widgets.spans import MAIN
 # Of a paragraph that was read: its article and its file, as JSON without what they list, and the
 # article's number in the file.
 ARTICLE, FILE, NUMBER = "article", "file", "number"
-KINDS = {dict: "an object", list: "a list", str: "a text", int: "a whole number"}
+KINDS = {
+    dict: "an object",
+    list: "a list",
+    Sequence: "a list",
+    str: "a text",
+    int: "a whole number",
+}
 
 
 class LayoutError(ValueError):
@@ -27,11 +34,11 @@ class LayoutError(ValueError):
 def parse(name: str, content: bytes) -> dict[str, Any]:
     """Return a file's object, its lists looked through; raises LayoutError naming the place."""
     try:
-        loaded = json.loads(content)
+        loaded = load(content)
     except (ValueError, RecursionError) as error:
         raise LayoutError(f"{name}: it is not valid JSON ({error}); write it again.") from None
     whole = _of(dict, loaded, name)
-    for n_article, article in enumerate(_field(whole, "data", list, name)):
+    for n_article, article in enumerate(_field(whole, "data", Sequence, name)):
         where = f"{name}: article {n_article}"
         paragraphs = _field(_of(dict, article, where), "paragraphs", list, where)
         if not paragraphs:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tracemalloc
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,16 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 from hypothesis import HealthCheck, Phase, assume, given, settings
 
+from annotation.management.commands.import_dataset import Contents
 from annotation.management.commands.tests.test_score import GOLD
 from annotation.models import OfficialFile, Verdict
+from annotation.protocols.contracts import EXPORT
 from annotation.protocols.iirc.tests import official
 from annotation.release.official_import import Source, import_official_files
 from annotation.release.publish_release import publish_release
 from annotation.tests.making import NOW
 from collector.models import Collection, Corpus
+from collector.protocols.loading import get_protocol
 from common.actions import ActionError
 from tasks.models import Answer
 
@@ -65,6 +69,49 @@ def again(files: dict[str, Any], out: Path) -> dict[str, Any]:
     return {
         path.name: json.loads(path.read_bytes()) for path in folder.iterdir() if path.name in names
     }
+
+
+def test_a_long_file_is_read_in_little_more_memory_than_it_has_itself(tmp_path: Path) -> None:
+    answer = {"text": "Ida", "answer_start": 0}
+    sections = [
+        {
+            "title": f"Ida {at % 50}",
+            "background": "",
+            "section_title": "Life",
+            "paragraphs": [
+                {
+                    "id": f"C_{at}",
+                    "context": "Ida lived there. CANNOTANSWER",
+                    "qas": [
+                        {
+                            "id": f"C_{at}_q#{turn}",
+                            "question": f"Who, {turn}?",
+                            "followup": "y",
+                            "yesno": "x",
+                            "answers": [answer],
+                            "orig_answer": answer,
+                        }
+                        for turn in range(12)
+                    ],
+                }
+            ],
+        }
+        for at in range(800)
+    ]
+    paths = [tmp_path / f"{name}.json" for name in ("train", "val")]
+    for path in paths:
+        path.write_text(json.dumps({"data": sections}))
+    size = paths[0].stat().st_size
+    del sections
+    tracemalloc.start()
+    try:
+        seeds = get_protocol("quac").part(EXPORT).published(Contents(paths)).seeds
+        n_questions = sum(len(seed["questions"]) for seed in seeds)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert n_questions == 2 * 800 * 12
+    assert peak < 2.5 * size
 
 
 def test_every_type_of_answer_comes_out_as_it_went_in(tmp_path: Path) -> None:

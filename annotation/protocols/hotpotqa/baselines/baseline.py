@@ -257,4 +257,4 @@ def _labelled(path: Path) -> list[Item]:
 
 
 def _items(path: Path) -> list[Item]:
-    return cast(list[Item], read(str(path), read_file(path)))
+    return cast(list[Item], list(read(str(path), read_file(path))))

@@ -258,4 +258,4 @@ def _text(title: str, sentences: Sequence[str]) -> Text:
 
 
 def _items(path: Path) -> list[dict[str, Any]]:
-    return read(str(path), read_file(path))
+    return list(read(str(path), read_file(path)))
