@@ -204,7 +204,7 @@ def test_every_page_opens(client: Client, settings: Any) -> None:
         if reply.status_code == 404 and not set(parts) & UNKNOWN.keys():
             missing.add(name)
     # Pages of protocols with sets of candidates, with splits by difficulty, with labels.
-    sets = {"candidate_sets", "add_candidates"}
+    sets = {"candidate_sets", "add_candidates", "keep_candidates"}
     judging = {"difficulty", "difficulty_now", "draw_questions", "begin_judging", "split_now"}
     labelling = {"label_scheme", "try_scheme", "scheme_file"}
     # Metrics are there for whoever has a token.

@@ -68,6 +68,7 @@ of_collection: list[URLPattern] = [
     path("seeds/choose/", seed_pages.choose_seeds, name="choose_seeds"),
     path("seeds/sets/", candidate_sets.candidate_sets, name="candidate_sets"),
     path("seeds/sets/add/", candidate_sets.add_candidates, name="add_candidates"),
+    path("seeds/sets/keep/", candidate_sets.keep_candidates, name="keep_candidates"),
     path("seeds/sets/<int:key>/", candidate_pairs.candidate_set, name="candidate_set"),
     path("seeds/sets/<int:key>/decide/", candidate_pairs.decide_set, name="decide_set"),
     path("seeds/sets/<int:key>/try/", candidate_pairs.try_candidate, name="try_candidate"),

@@ -85,6 +85,21 @@ def decide(each: CandidateSet, state: str, by: str, now: datetime) -> int:
     return lost
 
 
+def keep_all(collection: Collection, role: str, by: str, now: datetime) -> int:
+    """Keep every set of a role that waits for a decision, as if each were kept by itself.
+
+    Seeds that were chosen from other sets are let go; returns how many. Raises CandidatesError
+    once HITs are out.
+    """
+    with _changing(collection) as row:
+        waiting = row.candidate_sets.filter(role=role, state=SetState.PROPOSED)
+        kept = waiting.update(state=SetState.KEPT, decided_by=by, decided_at=now)
+        lost = row.seeds.count() if kept else 0
+        if lost:
+            row.seeds.all().delete()
+    return lost
+
+
 def try_pair(
     each: CandidateSet, pair: tuple[int, int], works: bool | None, by: str, now: datetime
 ) -> None:

@@ -53,6 +53,8 @@ def find_looser(collection: Collection, needed: int) -> LooserThresholds:
     part = protocol.part(SEEDS, COUNTS)
     parameters: Any = parameters_of(collection)
     how_many = part.counter(collection.corpus)
+    if how_many is None:
+        return LooserThresholds([], [])
     known: dict[str, int] = {}
 
     def counted(changes: dict[str, Any]) -> int:
@@ -66,8 +68,12 @@ def find_looser(collection: Collection, needed: int) -> LooserThresholds:
     wider = {name: value for name, value in listed.items() if table[name] != value}
     single, now = list[LooserThreshold](), counted({})
     for name, value in [*_values(parameters.seeds), *wider.items()]:
+        most = max([now, *(one.n_seeds for one in single if one.key == f"{TABLE}.{name}")])
+        # What is enough need not be loosened further.
+        if now < needed <= most:
+            continue
         number = counted({name: value})
-        if number > max([now, *(one.n_seeds for one in single if one.key == f"{TABLE}.{name}")]):
+        if number > most:
             single.append(LooserThreshold(f"{TABLE}.{name}", value, number))
     if now >= needed or any(one.n_seeds >= needed for one in single):
         return LooserThresholds(single, [])

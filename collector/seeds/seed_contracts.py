@@ -41,8 +41,11 @@ class JoinsTexts(Protocol):
 class CountsSeeds(Protocol[P]):
     """seeds.py of a protocol that says what to loosen where there are too few seeds."""
 
-    def counter(self, corpus: Corpus) -> Callable[[P], int]:
-        """Return what tells how many seeds there would be with some parameters."""
+    def counter(self, corpus: Corpus) -> Callable[[P], int] | None:
+        """Return what tells how many seeds there would be with some parameters.
+
+        None for a corpus that is too large to count in while a person waits.
+        """
 
 
 class TellsMisfits(Protocol):
@@ -69,7 +72,7 @@ class SeedsModule(SeedsPart[P], JoinsTexts, CountsSeeds[P], TellsMisfits, Protoc
 
     @property
     def LOOSEST(self) -> Mapping[str, object]:
-        """Return parameters, where no number tells how much, at what leaves nothing out."""
+        """Return looser values of parameters where no whole number tells how much."""
 
 
 class PlansFolds(Protocol[P]):

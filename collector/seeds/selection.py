@@ -15,8 +15,9 @@ from collector.candidates.pools import pools_of
 from collector.candidates.proposals import CandidatesError
 from collector.graph.graph_file import GraphError
 from collector.models import Collection, CollectionState, Corpus, Seed, SeedParagraph
+from collector.models.corpus import CorpusKind
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import Protocol, get_protocol
+from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from collector.protocols.parameters import FOLDS, Parameters
 from collector.seeds.candidate import GROUP, Candidate, Offered
 from collector.seeds.seed_contracts import CURATED_SEEDS, SEEDS, SPLITS
@@ -117,8 +118,23 @@ def propose_sets(collection: Collection) -> None:
 
 
 def misfit_of(protocol: Protocol, corpus: Corpus) -> str:
-    """Return which corpora fit the protocol, where this one offers it no seed; else ""."""
-    return protocol.part(SEEDS).misfit(corpus)
+    """Return which corpora fit the protocol, where this one offers it no seed; else "".
+
+    Of own documents also which protocols are meant for them.
+    """
+    told = protocol.part(SEEDS).misfit(corpus)
+    if not told or corpus.kind != CorpusKind.DOCUMENTS:
+        return told
+    fitting = [one.parameters().protocol.title for one in all_protocols() if is_for_documents(one)]
+    return f"{told} For documents there is: {'; '.join(fitting)}." if fitting else told
+
+
+def is_for_documents(protocol: Protocol) -> bool:
+    """Return whether the protocol, if its folder is in order, is meant for own documents."""
+    try:
+        return bool(protocol.parameters()) and protocol.part(SEEDS).FOR_DOCUMENTS
+    except ProtocolError:
+        return False
 
 
 def candidates_of(collection: Collection, parameters: Parameters) -> Iterable[Candidate]:

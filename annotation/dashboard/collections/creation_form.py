@@ -11,8 +11,7 @@ from collector.models import Collection, Corpus
 from collector.models.corpus import CorpusKind, CorpusState
 from collector.models.name import is_name
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
-from collector.seeds.seed_contracts import SEEDS
-from collector.seeds.selection import misfit_of
+from collector.seeds.selection import is_for_documents, misfit_of
 from tasks.crowd.groups import listed
 from tasks.crowd.requester_api import MarketplaceError, asked_once
 from tasks.kinds.hit_words import description_of, title_of
@@ -125,16 +124,8 @@ def _offered_for(ready: QuerySet[Corpus], slug: str) -> str:
     corpus = ready.filter(slug=slug).first() if slug else ready.first()
     choices = [name for name, _ in protocol_choices()]
     if corpus is not None and corpus.kind == CorpusKind.DOCUMENTS:
-        choices.sort(key=lambda name: not _is_for_documents(name))
+        choices.sort(key=lambda name: not is_for_documents(get_protocol(name)))
     return choices[0] if choices else ""
-
-
-def _is_for_documents(name: str) -> bool:
-    try:
-        return get_protocol(name).part(SEEDS).FOR_DOCUMENTS
-    except ProtocolError:
-        # What its folder has wrong is named to those who choose it.
-        return False
 
 
 def _groups() -> list[str]:

@@ -14,10 +14,10 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.dashboard.access import knows
+from annotation.dashboard.access import knows, name_of
 from annotation.dashboard.collection_context import CollectionContext, curated_collection_page
 from annotation.dashboard.seeds.candidate_set_form import SetsForm
-from collector.candidates.decisions import AddedSets, add_sets
+from collector.candidates.decisions import AddedSets, add_sets, keep_all
 from collector.candidates.defaults import propose_defaults
 from collector.candidates.pools import Union, union_of
 from collector.candidates.proposals import CandidatesError, Proposal, Proposer, titles_in
@@ -25,6 +25,7 @@ from collector.graph.files import graph_of
 from collector.graph.graph_file import Graph, GraphError
 from collector.models import CandidateMember, CandidateSet, SetRole, SetState
 from common.long_bodies import long_bodies_from
+from common.seen_version import OutOfDateError
 
 PER_PAGE = 40
 LABELS = {SetRole.BRIDGE: "Bridge entities", SetRole.COMPARISON: "Comparison lists"}
@@ -82,7 +83,7 @@ def add_candidates(request: HttpRequest, context: CollectionContext) -> HttpResp
 def _page(
     request: HttpRequest, context: CollectionContext, form: SetsForm, status: int = 200
 ) -> HttpResponse:
-    role = SetRole.COMPARISON if request.GET.get("role") == SetRole.COMPARISON else SetRole.BRIDGE
+    role = _role(request.GET.get("role"))
     shown: dict[str, Any] = {"role": role, "roles": _roles(context), "form": form, "tab": "seeds"}
     try:
         graph, union = graph_of(context.collection.corpus), union_of(context.collection)
@@ -92,6 +93,7 @@ def _page(
     state = request.GET.get("state")
     sets = context.collection.candidate_sets.filter(role=role)
     shown["counts"] = _counts(sets.values_list("state", flat=True))
+    shown["n_waiting"] = next(n for name, _, n in shown["counts"] if name == SetState.PROPOSED)
     if state in SetState.values:
         sets = sets.filter(state=state)
     page = Paginator(sets.order_by("name"), PER_PAGE).get_page(request.GET.get("page"))
@@ -107,6 +109,30 @@ def _page(
         locked=context.collection.state != "draft",
         **shown,
     )
+
+
+@curated_collection_page
+@require_POST
+def keep_candidates(request: HttpRequest, context: CollectionContext) -> HttpResponse:
+    """Keep all sets of one role that wait for a decision."""
+    role = _role(request.POST.get("role"))
+    waiting = context.collection.candidate_sets.filter(role=role, state=SetState.PROPOSED)
+    number = waiting.count()
+    try:
+        with context.unchanged(request, lambda: str(waiting.count())):
+            lost = keep_all(context.collection, role, name_of(request), timezone.now())
+    except (CandidatesError, OutOfDateError) as error:
+        messages.error(request, str(error))
+    else:
+        said = f"Kept: {number:,} set{'' if number == 1 else 's'}. Pairs will be drawn from them."
+        if lost:
+            said += f" {lost:,} seed{'s were' if lost > 1 else ' was'} let go."
+        messages.success(request, said)
+    return redirect(f"{context.url('candidate_sets')}?role={role}")
+
+
+def _role(given: str | None) -> SetRole:
+    return SetRole.COMPARISON if given == SetRole.COMPARISON else SetRole.BRIDGE
 
 
 def _roles(context: CollectionContext) -> list[tuple[str, str, int]]:

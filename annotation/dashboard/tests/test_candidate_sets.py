@@ -103,6 +103,35 @@ def test_a_set_is_kept_and_that_is_undone(
     assert "locked since the first publication" in refused
 
 
+def test_all_undecided_sets_are_kept_at_once_unless_they_are_others_by_now(
+    rita: Client, pilot: Collection, towns: CandidateSet
+) -> None:
+    said(rita, f"{SETS}{towns.pk}/decide/", decision="dropped")
+    said(rita, SETS + "add/", role="bridge", list_pages="List of towns")
+    waiting = pilot.candidate_sets.filter(role="bridge", state="proposed")
+    number = waiting.count()
+    assert number > 1
+    assert f"Keep all {number} that are undecided" in rita.get(SETS).content.decode()
+
+    stale = rita.post(SETS + "keep/", {"role": "bridge", "seen": "99"}, follow=True)
+    assert waiting.count() == number
+    assert "Kept: " not in stale.content.decode()
+    kept = rita.post(SETS + "keep/", {"role": "bridge", "seen": str(number)}, follow=True)
+
+    assert f"Kept: {number} sets." in kept.content.decode()
+    assert not waiting.exists()
+    towns.refresh_from_db()
+    assert towns.state == "dropped"
+    assert set(pilot.candidate_sets.filter(state="kept").values_list("decided_by", flat=True)) == {
+        "owner"
+    }
+    again = rita.post(SETS + "keep/", {"role": "bridge", "seen": str(number)}, follow=True)
+    assert "Kept: " not in again.content.decode()
+    Collection.objects.update(state="collecting")
+    refused = rita.post(SETS + "keep/", {"role": "bridge", "seen": "0"}, follow=True)
+    assert "locked since the first publication" in refused.content.decode()
+
+
 def test_pairs_are_drawn_with_the_link_marked_and_are_the_same_again(
     rita: Client, pilot: Collection, towns: CandidateSet
 ) -> None:

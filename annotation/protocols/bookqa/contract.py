@@ -26,7 +26,7 @@ from annotation.protocols.contracts import (
     TakesOptions,
     ValidationPart,
 )
-from collector.seeds.seed_contracts import PlansFolds, SeedsPart
+from collector.seeds.seed_contracts import PlansFolds, SeedsPart, TellsMisfits
 from tasks.simulation.simulated_contract import SimulatedPart
 from tasks.work.protocol_checks import ChecksPart
 
@@ -42,6 +42,7 @@ _scoring_part_of_scoring: ScoringPart = scoring
 _checks_gold_of_scoring: ChecksGold = scoring
 _takes_options_of_scoring: TakesOptions = scoring
 _seeds_part_of_seeds: SeedsPart[Parameters] = seeds
+_tells_misfits_of_seeds: TellsMisfits = seeds
 _simulated_part_of_simulated: SimulatedPart = simulated
 _plans_folds_of_splits: PlansFolds[Parameters] = splits
 _validation_part_of_validation: ValidationPart[validation.Vote, Parameters] = validation

@@ -34,6 +34,13 @@ class Draw:
     pair: Pair
 
 
+def misfit(corpus: Corpus) -> str:
+    """Return which corpora fit, unless this one has links."""
+    if Paragraph.objects.filter(article__corpus=corpus, n_links__gt=0).exists():
+        return ""
+    return "It asks about pairs of paragraphs that a link connects, and this corpus has no link."
+
+
 def candidates(
     corpus: Corpus, parameters: "Parameters", rng: random.Random, pools: Pools
 ) -> Iterator[Candidate]:

@@ -26,7 +26,7 @@ from annotation.protocols.iirc import (
     validation,
 )
 from annotation.protocols.iirc.parameters import Parameters
-from collector.seeds.seed_contracts import CountsSeeds, PlansFolds, SeedsPart
+from collector.seeds.seed_contracts import CountsSeeds, PlansFolds, SeedsPart, TellsMisfits
 from tasks.simulation.simulated_contract import Inspects, Replays, SimulatedPart
 from tasks.work.protocol_checks import ChecksPart
 
@@ -42,6 +42,7 @@ _scoring_part_of_scoring: ScoringPart = scoring
 _checks_gold_of_scoring: ChecksGold = scoring
 _takes_options_of_scoring: TakesOptions = scoring
 _seeds_part_of_seeds: SeedsPart[Parameters] = seeds
+_tells_misfits_of_seeds: TellsMisfits = seeds
 _counts_seeds_of_seeds: CountsSeeds[Parameters] = seeds
 _simulated_part_of_simulated: SimulatedPart = simulated
 _inspects_of_simulated: Inspects = simulated

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters
 
 
+def misfit(corpus: Corpus) -> str:
+    """Return which corpora fit, unless this one has links."""
+    if Paragraph.objects.filter(article__corpus=corpus, n_links__gt=0).exists():
+        return ""
+    return "It asks about paragraphs whose links lead to more, and this corpus has no link."
+
+
 def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> Iterator[Candidate]:
     """Yield every paragraph that can be a seed, in an order drawn by `rng`.
 

@@ -23,7 +23,7 @@ from annotation.protocols.rag import (
     validation,
 )
 from annotation.protocols.rag.parameters import Parameters
-from collector.seeds.seed_contracts import JoinsTexts, PlansFolds, SeedsPart
+from collector.seeds.seed_contracts import CountsSeeds, JoinsTexts, PlansFolds, SeedsPart
 from tasks.simulation.simulated_contract import SimulatedPart
 from tasks.work.protocol_checks import ChecksPart
 
@@ -36,6 +36,7 @@ _report_part_of_report: ReportPart[Parameters] = report
 _scoring_part_of_scoring: ScoringPart = scoring
 _checks_gold_of_scoring: ChecksGold = scoring
 _seeds_part_of_seeds: SeedsPart[Parameters] = seeds
+_counts_seeds_of_seeds: CountsSeeds[Parameters] = seeds
 _joins_texts_of_seeds: JoinsTexts = seeds
 _simulated_part_of_simulated: SimulatedPart = simulated
 _plans_folds_of_splits: PlansFolds[Parameters] = splits

@@ -1,13 +1,13 @@
 """Which sets of passages are asked about: those that rare words, citations or sections connect."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from collector.models import Corpus
 from collector.retrieval.file_format import RetrievalError
 from collector.seeds.candidate import Offered
-from collector.seeds.passage_sets.corpus import passage_sets
+from collector.seeds.passage_sets.corpus import passage_sets, set_counter
 from common.actions import ActionError
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 NOUN = "set of passages"
 FOR_DOCUMENTS = True
+# Of documents that are made from one template passages are nearly the same.
+LOOSEST = {"near_duplicate_share": 0.9}
 
 
 def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> Offered:
@@ -27,6 +29,12 @@ def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> 
         return passage_sets(corpus, parameters.seeds, rng)
     except RetrievalError as error:
         raise ActionError(str(error)) from None
+
+
+def counter(corpus: Corpus) -> "Callable[[Parameters], int] | None":
+    """Return what counts the sets that can be drawn, None where that takes too long."""
+    count = set_counter(corpus)
+    return None if count is None else lambda parameters: count(parameters.seeds)
 
 
 def text_of(texts: Sequence[str]) -> str:

@@ -1,7 +1,8 @@
 """The sets of passages that a corpus offers as seeds."""
 
 import random
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from uuid import NAMESPACE_URL, uuid5
@@ -18,10 +19,12 @@ from collector.retrieval.terms import terms
 from collector.seeds.candidate import GROUP, Candidate, Offered, step
 from collector.seeds.passage_sets.drawing import Drawing, Drawn, draw
 from collector.seeds.passage_sets.rules import PassageSetsTable
-from collector.seeds.passage_sets.survey import Passage, survey
+from collector.seeds.passage_sets.survey import Passage, Reading, survey
 
 RULE, SHARED, DOCUMENTS = "rule", "shared", "documents"
 SETS_AT_ONCE = 200
+# Counting goes through all of them a dozen times: some seconds.
+MOST_COUNTED = 2_000
 # So many of the words that connect passages are told, of those that so few passages have.
 MOST_SHARED, MOST_WITH_WORD, MOST_SHARE_WITH_WORD = 5, 50, 0.02
 SIGNS = "\"'“”‘’«».,;:!?()[]。、，！？؟،؛।"
@@ -60,6 +63,39 @@ def passage_sets(corpus: Corpus, table: PassageSetsTable, rng: random.Random) ->
         )
     )
     return Offered(found, _steps(len(rows), table, drawn))
+
+
+def set_counter(corpus: Corpus) -> Callable[[PassageSetsTable], int] | None:
+    """Return what tells how many sets `table` would ask for, about: which are drawn is by chance.
+
+    None for a corpus with too many passages to count in while a person waits.
+    """
+    paragraphs = Paragraph.objects.filter(
+        article__corpus=corpus, article__kind=ArticleKind.ARTICLE, kind=ParagraphKind.PARAGRAPH
+    )
+    if paragraphs[MOST_COUNTED : MOST_COUNTED + 1]:
+        return None
+    lengths = sorted(paragraphs.values_list(Length("text"), flat=True))
+    documents = _documents(corpus)
+    readings: dict[tuple[int, int], Reading] = {}
+    counts: dict[tuple[int, int, str], int] = {}
+
+    def count(table: PassageSetsTable) -> int:
+        # Between some bounds are the same passages as between others.
+        bounds = (
+            bisect_left(lengths, table.min_characters),
+            bisect_right(lengths, table.max_characters),
+        )
+        if bounds not in readings:
+            found = _passages(corpus, table, documents, [])
+            readings[bounds] = Reading(found, [each.names for each in documents])
+        key = (*bounds, table.model_dump_json(exclude={"min_characters", "max_characters"}))
+        if key not in counts:
+            surveyed = readings[bounds].surveyed(table)
+            counts[key] = len(draw(surveyed, table, random.Random(0)).sets)
+        return counts[key]
+
+    return count
 
 
 def _steps(n_passages: int, table: PassageSetsTable, drawn: Drawing) -> tuple[tuple[str, int], ...]:

@@ -1,6 +1,8 @@
 """Reads passages once and finds what connects them, in time that grows with their number."""
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,43 +29,61 @@ class Passage(NamedTuple):
     linked: Sequence[int] = ()
 
 
+class Reading:
+    """What was read of passages, to be looked at by several rules; it is gone with its object."""
+
+    def __init__(self, passages: Iterable[Passage], names: Sequence[Sequence[str]]) -> None:
+        """Read the passages, which come in the order of their documents.
+
+        names: of each document, by which others may name it.
+        """
+        import numpy
+
+        self._reader, self._signatures = TermReader(), Signatures()
+        self._cited = DocumentNames(self._reader, enumerate(names))
+        self._documents: list[int] = []
+        self._trees: list[int] = []
+        self._folder = Path(tempfile.mkdtemp())
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        waiting: list[Any] = []
+        with Columns(self._folder) as columns:
+            postings = TermColumns(columns)
+            for number, passage in enumerate(passages):
+                numbers = self._reader.read(passage.text)
+                postings.add(number, numbers)
+                parts = [[each & ~CAPITAL for each in part] for part in numbers]
+                self._cited.read(number, passage.document, parts)
+                for document in passage.linked:
+                    if document != passage.document:
+                        self._cited.linked(number, document)
+                waiting.append(numpy.array([each for part in parts for each in part], "<u8"))
+                if len(waiting) == TEXTS_AT_ONCE:
+                    self._signatures.add(waiting)
+                    waiting = []
+                self._documents.append(passage.document)
+                self._trees.append(passage.tree)
+            self._signatures.add(waiting)
+            postings.flush()
+
+    def surveyed(self, table: PassageSetsTable) -> Surveyed:
+        """Return what connects the passages by some rules."""
+        import numpy
+
+        same = self._signatures.groups(table.near_duplicate_share)
+        weights = self._reader.weights()
+        found = connections(
+            self._folder,
+            numpy.array(self._documents, "<i8"),
+            weights,
+            table.max_documents_with_term,
+            same,
+        )
+        citations = self._cited.citations(weights)
+        return Surveyed(self._documents, self._trees, same, found, citations)
+
+
 def survey(
     passages: Iterable[Passage], names: Sequence[Sequence[str]], table: PassageSetsTable
 ) -> Surveyed:
-    """Return what connects the passages, which come in the order of their documents.
-
-    names: of each document, by which others may name it.
-    """
-    import numpy
-
-    reader, signatures = TermReader(), Signatures()
-    cited = DocumentNames(reader, enumerate(names))
-    documents: list[int] = []
-    trees: list[int] = []
-    waiting: list[Any] = []
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        with Columns(folder) as columns:
-            postings = TermColumns(columns)
-            for number, passage in enumerate(passages):
-                numbers = reader.read(passage.text)
-                postings.add(number, numbers)
-                parts = [[each & ~CAPITAL for each in part] for part in numbers]
-                cited.read(number, passage.document, parts)
-                for document in passage.linked:
-                    if document != passage.document:
-                        cited.linked(number, document)
-                waiting.append(numpy.array([each for part in parts for each in part], "<u8"))
-                if len(waiting) == TEXTS_AT_ONCE:
-                    signatures.add(waiting)
-                    waiting = []
-                documents.append(passage.document)
-                trees.append(passage.tree)
-            signatures.add(waiting)
-            postings.flush()
-        same = signatures.groups(table.near_duplicate_share)
-        weights = reader.weights()
-        found = connections(
-            folder, numpy.array(documents, "<i8"), weights, table.max_documents_with_term, same
-        )
-    return Surveyed(documents, trees, same, found, cited.citations(weights))
+    """Return what connects the passages by some rules; see `Reading`."""
+    return Reading(passages, names).surveyed(table)

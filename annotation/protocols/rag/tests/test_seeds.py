@@ -1,6 +1,7 @@
 """Sets of passages become seeds of both stages in turn, the same however often they are chosen."""
 
 import random
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,11 @@ import pytest
 from django.core.management import call_command
 
 from annotation.dashboard.tests.making import make_browser, send
-from annotation.protocols.rag.tests.conftest import write_documents
+from annotation.protocols.rag.tests.conftest import FIRSTS, PLACES, write_documents
 from collector.accounts import owner
 from collector.models import Collection, Corpus
 from collector.protocols.loading import get_protocol
+from collector.seeds.looser_thresholds import find_looser
 from collector.seeds.passage_sets.corpus import passage_sets
 from tests.page_workers import run
 
@@ -66,6 +68,62 @@ def test_passages_left_out_as_nearly_the_same_are_counted(tmp_path: Path, settin
     seeds = "/collections/told/seeds/"
     page = send(browser, seeds, f"{seeds}choose/", {"count": "1"}, follow=True)
     assert f"Left by one filter after the other: {'; '.join(steps)}." in page.content.decode()
+
+
+def write_contracts(folder: Path, number: int) -> Path:
+    """Return a folder of so many documents that are made from one template."""
+    folder.mkdir()
+    for at in range(number):
+        terms = "\n\n".join(
+            f"{part} of this agreement binds {FIRSTS[at % 9]} and {PLACES[(at + 2) % 9]}, who pay "
+            f"{at + 13} shillings for it on the first day of the month, in coin and by hand, and "
+            "answer for every loss that comes of their delay before the court of the county."
+            for part in ("The lease", "The pledge", "The escrow")
+        )
+        (folder / f"contract-{at}.md").write_text(f"# Contract {at}\n\n{terms}\n", "utf-8")
+    return folder
+
+
+def test_too_few_sets_say_what_looser_values_would_give_and_where_to_change_them(
+    tmp_path: Path, settings: Any
+) -> None:
+    settings.HOME, settings.PASSWORDLESS_SIGN_IN = tmp_path, True
+    folder = write_documents(tmp_path / "own")
+    write_contracts(folder / "contracts", 12)
+    ingest(folder, "coast")
+    few = ["seeds.min_characters=170", "seeds.max_share_together=1.0"]
+    run("create_collection", "few", protocol="rag", corpus="coast", budget=90.0, seed=3, set=few)
+    browser = make_browser()
+    browser.force_login(owner())
+    seeds = "/collections/few/seeds/"
+
+    page = send(browser, seeds, f"{seeds}choose/", {"count": "90"}, follow=True).content.decode()
+
+    loosened = page.partition("More seeds, by loosening one value")[2].partition("</section>")[0]
+    told = dict(re.findall(r'<th scope="row">([^<]*)</th><td>(.*?)</td>', loosened))
+    # Each says what the values would give, the nearest first, only where that is more.
+    numbers = {
+        label: [int(number) for number in re.findall("<b>([^<]*)</b>", row)]
+        for label, row in told.items()
+    }
+    assert {"Min characters", "Near duplicate share"} <= set(numbers)
+    assert all(row == sorted(set(row)) for row in numbers.values())
+    assert 'href="/collections/few/change/?open=data#seeds.near_duplicate_share"' in loosened
+    changed = {"seeds.min_characters": 136, "seeds.max_share_together": 1.0}
+    table: Any = get_protocol("rag").parameters(changed).seeds  # type: ignore[attr-defined]
+    offered = list(passage_sets(Corpus.objects.get(slug="coast"), table, random.Random(1)))
+    assert abs(len(offered) - numbers["Min characters"][0]) <= 3
+
+
+def test_a_corpus_that_takes_too_long_to_count_is_not_counted(
+    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.HOME = tmp_path
+    ingest(write_documents(tmp_path / "own"), "coast")
+    chosen("large", 1)
+    monkeypatch.setattr("collector.seeds.passage_sets.corpus.MOST_COUNTED", 3)
+    found = find_looser(Collection.objects.get(slug="large"), 90)
+    assert (found.single, found.together) == ([], [])
 
 
 def test_what_is_in_too_many_documents_is_counted_and_one_that_is_left_is_one(
