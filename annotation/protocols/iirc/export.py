@@ -1,7 +1,7 @@
 """The official layout, written and read back: one file per fold and the linked articles."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -19,7 +19,12 @@ from annotation.protocols.iirc.dataset_tree import (
 )
 from annotation.protocols.iirc.markup import readable, to_markup
 from annotation.protocols.iirc.official_records import article_records, seed_records
-from annotation.protocols.iirc.parsing import read_articles, read_passages
+from annotation.protocols.iirc.parsing import (
+    articles_of,
+    passages_of,
+    read_articles,
+    read_passages,
+)
 from annotation.release.parquet_tables import INTEGER, Column, spans
 from annotation.release.records_schema import (
     ArticleRecord,
@@ -68,7 +73,8 @@ def files(
 
 def published(files: Mapping[str, bytes]) -> Published:
     """Return official files as records; raises LayoutError naming the file and the place."""
-    dataset = import_(files)
+    # What is wrong inside a file is told when it comes to that: none is held whole.
+    dataset = _dataset(files, passages_of, articles_of)
     splits = {name: "" if PurePath(name).name == ARTICLES_FILE else fold_of(name) for name in files}
     return Published(splits, seed_records(dataset), article_records(dataset))
 
@@ -107,16 +113,24 @@ def import_(files: Mapping[str, bytes]) -> Dataset:
 
     A file's fold is the word train, dev or test in its name. Raises LayoutError naming the file.
     """
-    folds: dict[str, tuple[Passage, ...]] = {}
-    articles: tuple[Article, ...] | None = None
+    return _dataset(files, read_passages, read_articles)
+
+
+def _dataset(
+    files: Mapping[str, bytes],
+    passages_in: Callable[[str, bytes], Iterable[Passage]],
+    articles_in: Callable[[str, bytes], Iterable[Article]],
+) -> Dataset:
+    folds: dict[str, Iterable[Passage]] = {}
+    articles: Iterable[Article] | None = None
     for name, content in files.items():
         if PurePath(name).name == ARTICLES_FILE:
-            articles = read_articles(name, content)
+            articles = articles_in(name, content)
             continue
         fold = fold_of(name)
         if fold in folds:
             raise LayoutError(f"{name}: there is a file for {fold} already; give one per fold.")
-        folds[fold] = read_passages(name, content)
+        folds[fold] = passages_in(name, content)
     return Dataset(folds, articles)
 
 

@@ -1,7 +1,7 @@
 """Reads official files into the tree, keeping every object as the file has it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from annotation.protocols.iirc.dataset_tree import (
@@ -14,6 +14,7 @@ from annotation.protocols.iirc.dataset_tree import (
     Span,
 )
 from annotation.protocols.iirc.markup import from_markup
+from annotation.release.json_items import Items, load
 
 Value = TypeVar("Value")
 KINDS = {dict: "an object", list: "a list", str: "a string", int: "a whole number"}
@@ -34,17 +35,32 @@ def parse(name: str, content: bytes) -> Any:
 
 def read_passages(name: str, content: bytes) -> tuple[Passage, ...]:
     """Return the passages of a fold's file; raises LayoutError naming file and place."""
-    passages = _of(list, parse(name, content), f"{name}: the whole file")
-    return tuple(_passage(raw, f"{name}: passage {index}") for index, raw in enumerate(passages))
+    return tuple(passages_of(name, content))
+
+
+def passages_of(name: str, content: bytes) -> Iterator[Passage]:
+    """Yield the passages of a fold's file one by one; raises LayoutError at the place."""
+    try:
+        passages = load(content)
+    except (ValueError, RecursionError):
+        passages = parse(name, content)
+    if not isinstance(passages, Items):
+        passages = _of(list, passages, f"{name}: the whole file")
+    for index, raw in enumerate(passages):
+        yield _passage(raw, f"{name}: passage {index}")
 
 
 def read_articles(name: str, content: bytes) -> tuple[Article, ...]:
     """Return the linked articles of context_articles.json; raises LayoutError."""
+    return tuple(articles_of(name, content))
+
+
+def articles_of(name: str, content: bytes) -> Iterator[Article]:
+    """Yield the linked articles one by one; raises LayoutError at the place."""
     articles = _of(dict, parse(name, content), f"{name}: the whole file")
-    return tuple(
-        Article(title, *from_markup(_of(str, markup, f"{name}: {title!r}")), imported=markup)
-        for title, markup in articles.items()
-    )
+    for title, markup in articles.items():
+        read = from_markup(_of(str, markup, f"{name}: {title!r}"))
+        yield Article(title, *read, imported=markup)
 
 
 def _passage(raw: Any, where: str) -> Passage:
