@@ -1,5 +1,7 @@
 """What workers are told to do counts what the parameters say."""
 
+import re
+
 from collector.protocols.loading import all_protocols, get_protocol
 from tasks.kinds.hit_words import description_of, filled, title_of
 
@@ -43,3 +45,10 @@ def test_what_the_text_does_not_name_rightly_stays() -> None:
     assert filled("{n:one|many} of {name}, {other}, {name:a|b}, {is:a|b}", values) == (
         "three many of Rita, {other}, {name:a|b}, {is:a|b}"
     )
+
+
+def test_instructions_count_one_of_a_thing_in_the_singular() -> None:
+    plural = re.compile(r"\{\w+\} (questions|paragraphs|minutes|seconds|pairs|articles|sections)")
+    for protocol in all_protocols():
+        for path in (protocol.folder / "instructions").glob("*.md"):
+            assert not plural.findall(path.read_text("utf-8")), path
