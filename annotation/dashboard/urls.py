@@ -20,6 +20,7 @@ from annotation.dashboard.people import (
     problem_reports,
     qualifications,
     who_may_work,
+    worker_list,
     workers,
 )
 from annotation.dashboard.questions import difficulty, question_pages, single_hop_review
@@ -103,7 +104,10 @@ of_collection: list[URLPattern] = [
     path("money/find/", bonuses.find_bonuses, name="find_bonuses"),
     path("money/bonus/", ledger.decide_bonus, name="decide_bonus"),
     path("money/compensate/", ledger.compensate_lease, name="compensate"),
+    path("workers/", worker_list.workers, name="workers"),
+    path("workers/names/", worker_list.name_workers, name="name_workers"),
     path("workers/<int:number>/", workers.worker, name="worker"),
+    path("workers/<int:number>/name/", workers.name_one, name="name_worker"),
     path("workers/<int:number>/leave-out/", workers.leave_out_worker, name="leave_out"),
     path("problems/", problem_reports.problems, name="problems"),
     path("problems/resolve/", problem_reports.resolve, name="resolve"),

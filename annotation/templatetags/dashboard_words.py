@@ -90,6 +90,12 @@ def grouped(number: int | None) -> str:
 
 
 @register.filter
+def percent(share: float | None) -> str:
+    """Return a share from 0 to 1 in whole per cents, a dash for none."""
+    return "–" if share is None else f"{100 * share:.0f} %"
+
+
+@register.filter
 def counted_as(noun: str, number: int) -> str:
     """Return a noun as it stands behind a number: "set of passages" gives "sets of passages"."""
     head, of, rest = noun.partition(" of ")

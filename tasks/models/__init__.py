@@ -17,6 +17,7 @@ from tasks.models.money import (
 from tasks.models.people import (
     Consent,
     Eligibility,
+    GivenName,
     Grant,
     GrantState,
     Identity,
@@ -51,6 +52,7 @@ __all__ = [
     "EmptySubmission",
     "ExampleCount",
     "Exposure",
+    "GivenName",
     "Grant",
     "GrantState",
     "Identity",

@@ -67,6 +67,19 @@ class Identity(models.Model):
         return "an identity"
 
 
+class GivenName(models.Model):
+    """What requesters call one of their own people, on their own pages alone; no release reads it.
+
+    It goes when the person is forgotten.
+    """
+
+    worker = models.OneToOneField(Worker, models.CASCADE, related_name="given_name")
+    name = models.CharField(max_length=80)
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Consent(models.Model):
     """Shown before the first work of a person and version; the last answer counts."""
 

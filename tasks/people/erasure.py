@@ -9,6 +9,7 @@ from common.actions import ActionError
 from common.command_line import MANAGE
 from tasks.models import (
     EmptySubmission,
+    GivenName,
     GrantState,
     Identity,
     Lease,
@@ -28,7 +29,7 @@ from tasks.money.performance_bonuses.accepted_examples import waits_to_count
 
 
 def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
-    """Remove identity, drafts, preferences, messages and what came without work.
+    """Remove identity, given name, drafts, preferences, messages and what came without work.
 
     Payments keep the internal id. With `withdraw` the worker's questions and answers stay out of
     every later release; an issued release is never rewritten. Raises ActionError while the
@@ -81,6 +82,7 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
         leases.update(draft=None)
         LockedAnswer.objects.filter(worker=worker).delete()
         Identity.objects.filter(worker=worker).delete()
+        GivenName.objects.filter(worker=worker).delete()
         EmptySubmission.objects.filter(session__worker=worker).update(fields={})
         worker.sessions.update(person=worker.pk, submit_url="")
         worker.preferences = {}

@@ -45,18 +45,27 @@ def people_named(names: Iterable[str], group_names: Iterable[str] = ()) -> list[
     answer. Expects no transaction.
     """
     wanted = list(dict.fromkeys(name for name in names if name))
-    if len(wanted) > LONGEST_LIST:
-        raise ActionError(f"Name {LONGEST_LIST} people at most at a time, or a group.")
     check_groups(chosen := list(group_names))
     found = {person for group in groups.named(chosen) for person in groups.members(group)}
     if chosen and not found and not wanted:
         raise ActionError("Nobody is in that group yet.")
     if wanted:
-        called = groups.known_as(wanted)
-        if strangers := [name[:80] for name, person in called.items() if not person]:
-            raise ActionError(f"The marketplace knows nobody called {', '.join(strangers)}.")
-        found |= set(called.values())
+        found |= set(called(wanted).values())
     return sorted(found)
+
+
+def called(names: list[str]) -> dict[str, str]:
+    """Return what the marketplace calls people, by how they are named here.
+
+    Raises ActionError for too many, or naming who is unknown there, and MarketplaceError when it
+    does not answer. Expects no transaction.
+    """
+    if len(names) > LONGEST_LIST:
+        raise ActionError(f"Name {LONGEST_LIST} people at most at a time, or a group.")
+    found = groups.known_as(names)
+    if strangers := [name[:80] for name, person in found.items() if not person]:
+        raise ActionError(f"The marketplace knows nobody called {', '.join(strangers)}.")
+    return found
 
 
 def check_groups(names: list[str]) -> None:

@@ -14,6 +14,7 @@ OF_COLLECTION = (
     "finish/",
     "seeds/",
     "qualification/",
+    "workers/",
     "questions/",
     "money/",
     "money/work/",

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.dashboard.access import knows, name_of, requester_required
 from annotation.dashboard.corpora.upload_form import UploadForm, takes_documents
+from annotation.dashboard.lists import order_of
 from annotation.rehearsal.orders import forget_rehearsals
 from collector import document_removal
 from collector.document_removal import users_of_document
@@ -161,10 +162,10 @@ def _now(request: HttpRequest, slug: str) -> dict[str, Any]:
     last = DocumentUpload.objects.filter(slug=slug).first()
     if row is None and last is None:
         raise Http404
-    sought, sort = request.GET.get("q", "").strip(), request.GET.get("sort", "")
+    sought = request.GET.get("q", "").strip()
     is_of_documents = row is not None and row.kind == CorpusKind.DOCUMENTS
     sorts = SORTED if is_of_documents else {"": SORTED["title"], "paragraphs": SORTED["paragraphs"]}
-    sort = sort if sort in sorts else ""
+    sort = order_of(request.GET, sorts)
     page = None
     if row is not None:
         articles = (

@@ -1,4 +1,4 @@
-"""What a requester calls a worker: a number within the collection, never who it is."""
+"""What a requester calls a worker: a number within the collection, and the name they gave it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,14 +13,20 @@ NOBODY = "Someone outside"
 
 @dataclass(frozen=True)
 class People:
-    """Workers are numbered in the order in which they first took work; a number never changes."""
+    """Workers are numbered in the order in which they first took work; a number never changes.
+
+    given: what requesters call their own people, by worker.
+    """
 
     numbers: Mapping[str, int]
+    given: Mapping[str, str]
 
     def name(self, worker_id: str | None) -> str:
         """Return what to call the worker; imported work has nobody of ours behind it."""
         number = self.numbers.get(worker_id or "")
-        return f"Worker {number}" if number else NOBODY
+        given = self.given.get(worker_id or "")
+        numbered = f"Worker {number}" if number else NOBODY
+        return f"{given} ({numbered})" if given else numbered
 
     def number(self, worker_id: str | None) -> int | None:
         """Return the worker's number, None for one who never took work here."""
@@ -35,9 +41,9 @@ def people_of(collection: Collection) -> People:
     """Return everybody who ever took work of the collection; one query."""
     first = (
         Lease.objects.filter(unit__stage__collection=collection)
-        .values("worker_id")
+        .values_list("worker_id", "worker__given_name__name")
         .annotate(first=Min("id"))
         .order_by("first")
-        .values_list("worker_id", flat=True)
     )
-    return People({worker: number for number, worker in enumerate(first, start=1)})
+    given = {worker: name for worker, name, _ in first if name}
+    return People({worker: number for number, (worker, *_) in enumerate(first, start=1)}, given)

@@ -1,4 +1,4 @@
-"""One worker of a collection: what they made, what became of it, and leaving all of it out."""
+"""One worker of a collection: what they made, what they are called, leaving all of it out."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,6 +22,7 @@ from annotation.models import Exclusion
 from common.actions import ActionError
 from common.seen_version import version_of
 from tasks.models import Answer, Question, ReceiptState, Session, Submission, Worker
+from tasks.people.given_names import LONGEST_NAME, name_worker
 
 PER_PAGE = 25
 
@@ -51,9 +52,10 @@ def worker(request: HttpRequest, context: CollectionContext, number: int) -> Htt
     return context.render(
         request,
         "people/worker.html",
-        tab="money",
+        tab="people",
         number=number,
         who=people.name(row.pk),
+        given=people.given.get(row.pk, ""),
         row=row,
         made=_made(context, row),
         page=page,
@@ -61,6 +63,7 @@ def worker(request: HttpRequest, context: CollectionContext, number: int) -> Htt
         acts=acts,
         seen=_seen(acts),
         left_out=bool(acts) and acts[0].back_at is None,
+        longest_name=LONGEST_NAME,
         typed=request.session.pop(_typed(context, number), ""),
     )
 
@@ -90,6 +93,19 @@ def leave_out_worker(request: HttpRequest, context: CollectionContext, number: i
         messages.error(request, error.on_page)
     else:
         messages.success(request, sentence)
+    return redirect(context.url("worker", number=number))
+
+
+@collection_page
+@require_POST
+def name_one(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
+    """Note what the requester calls the worker; a blank name is forgotten."""
+    try:
+        name_worker(_worker(context, number), request.POST.get("name", ""))
+    except ActionError as error:
+        messages.error(request, error.on_page)
+    else:
+        messages.success(request, "Saved. It is shown on these pages alone.")
     return redirect(context.url("worker", number=number))
 
 

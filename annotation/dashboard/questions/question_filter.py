@@ -1,4 +1,4 @@
-"""Finds questions by verdict, reason, fold, type of answer and words."""
+"""Finds questions by verdict, reason, fold, type of answer, worker and words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from django.db.models.functions import Greatest
 from django.db.models.sql.compiler import SQLCompiler
 
 from annotation.dashboard.collection_context import CollectionContext
+from annotation.dashboard.people.worker_names import people_of
 from annotation.decisions.counted_work import counted_without, counted_work_of
 from annotation.decisions.label_decisions import stages_apart, undecided
 from annotation.decisions.overrides import REASON, UNUSABLE, fallen
@@ -26,6 +27,7 @@ from tasks.work.answer_summary import type_words
 
 MAX_SEARCH = 200
 MAX_SPLIT = 40
+LONGEST_NUMBER = 9
 NO_VERDICT = "none"
 BY_HAND = "by_hand"
 DISAGREEMENT, ADJUDICATION, LABELS = "disagreement", "adjudication", "labels"
@@ -91,24 +93,30 @@ def further(context: CollectionContext) -> dict[str, tuple[str, Q]]:
 
 @dataclass(frozen=True)
 class Filter:
-    """What a requester looks for; blank fields look for everything."""
+    """What a requester looks for; blank fields look for everything.
+
+    worker: the number of a worker who wrote the question or answered it.
+    """
 
     outcome: str = ""
     reason: str = ""
     fold: str = ""
     type: str = ""
     search: str = ""
+    worker: str = ""
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> "Filter":
         """Return the filter that an address asks for; unknown values look for everything."""
         outcome, fold = query.get("outcome", ""), query.get("fold", "")
+        worker = query.get("worker", "")[:LONGEST_NUMBER]
         return cls(
             outcome=outcome if outcome in (*dict(OUTCOMES), *FURTHER) else "",
             reason=query.get("reason", "")[:80],
             fold=fold[:MAX_SPLIT],
             type=query.get("type", "")[:20],
             search=query.get("q", "").replace("\x00", "").strip()[:MAX_SEARCH],
+            worker=worker if worker.isascii() and worker.isdigit() else "",
         )
 
     def address(self, **changed: str) -> str:
@@ -127,6 +135,10 @@ class Filter:
             rows = rows.filter(Q(seed__fold=self.fold) | Q(split_assignment__split=self.fold))
         if self.type:
             rows = rows.filter(verdict__chosen__type=self.type)
+        if self.worker:
+            worker = people_of(context.collection).worker(int(self.worker))
+            answered = Answer.objects.filter(question=OuterRef("pk"), worker=worker)
+            rows = rows.filter(Q(worker=worker) | Exists(answered)) if worker else rows.none()
         for word in self.search.split():
             rows = rows.filter(holds("text", word))
         return rows

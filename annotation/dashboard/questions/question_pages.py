@@ -121,6 +121,7 @@ def questions(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         "questions/list.html",
         tab="questions",
         filter=wanted,
+        by=_name(context, wanted),
         outcomes=[(wanted.address(outcome=name), name, words, n) for name, words, n in counts],
         total=counts[0][2],
         folds=splits_of(context),
@@ -130,6 +131,14 @@ def questions(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         lines=[_line(question) for question in page],
         **choices(context),
     )
+
+
+def _name(context: CollectionContext, wanted: Filter) -> str:
+    """Return what to call the worker whose questions are looked for, "" where nobody's are."""
+    if not wanted.worker:
+        return ""
+    people = people_of(context.collection)
+    return people.name(people.worker(int(wanted.worker)))
 
 
 @collection_page

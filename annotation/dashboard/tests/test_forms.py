@@ -206,6 +206,7 @@ _READS = "It changes nothing."
 _STATE = "Its button names the state that it leads to: sent again, it is there already."
 _ONCE = "Refused, or the same as once, when it was done already."
 _ADDS = "It only adds, and knows the same form when it is sent again."
+_OWN_WORDS = "A name decides nothing, and is seen where it was given: the last word counts."
 _OWN = "It is one person's own, and the last word counts."
 NEED_NONE = {
     "health": _READS,
@@ -247,6 +248,8 @@ NEED_NONE = {
     "make_release": _ONCE,
     "find_bonuses": _ONCE,
     "let_in": _ONCE,
+    "name_workers": _OWN_WORDS,
+    "name_worker": _OWN_WORDS,
     "make_account": "A name is given once.",
     "add_candidates": "It only adds: a set of that name that is there stays as it is.",
     "duplicate": _ADDS,

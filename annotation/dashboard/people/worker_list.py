@@ -1,0 +1,266 @@
+"""Everybody who took work of a collection in one table, and what requesters call their own people.
+
+Shares are of work that counts: nothing is said of those whose work is left out.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import attrgetter
+from statistics import median
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, Q, Sum
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.dashboard.collection_context import CollectionContext, collection_page
+from annotation.dashboard.collections.publishing import marketplace_problem
+from annotation.dashboard.lists import asks_for_csv, csv_of, order_of
+from annotation.dashboard.people.worker_names import people_of
+from annotation.decisions.counted_work import excluded_workers
+from annotation.decisions.verdicts import voting_stages
+from annotation.models import Verdict
+from common.actions import ActionError
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.models import (
+    Answer,
+    Payment,
+    PaymentState,
+    Question,
+    ReceiptState,
+    Submission,
+    Worker,
+)
+from tasks.people.given_names import name_people
+from tasks.posting.hits import money
+
+PER_PAGE = 50
+TYPED = "names of people"
+
+
+@dataclass(frozen=True)
+class WorkerLine:
+    """What one worker made of a collection.
+
+    `kept_share`: of their questions that are decided. `agreeing_share`: of their answers to
+    questions in the dataset that others answered too, those with which another one agrees.
+    `minutes`: the median active time of a HIT. Each is None where there is nothing to say it of.
+    `paid_cents`: what is paid or owed, bonuses too, without fees.
+    """
+
+    number: int
+    who: str
+    handed_in: int
+    rejected: int
+    questions: int
+    kept_share: float | None
+    answers: int
+    agreeing_share: float | None
+    minutes: float | None
+    paid_cents: int
+    excluded: bool
+    withdrawn: bool
+    simulated: bool
+
+
+def _least_first(name: str) -> Callable[[WorkerLine], Any]:
+    """Return the key that sorts by a figure, and those of whom there is none last."""
+
+    def key(line: WorkerLine) -> tuple[bool, float]:
+        figure = getattr(line, name)
+        return figure is None, figure or 0
+
+    return key
+
+
+# In words, and by what: workers are numbered as they came.
+ORDERS: dict[str, tuple[str, Callable[[WorkerLine], Any]]] = {
+    "": ("when they came", attrgetter("number")),
+    "name": ("name", lambda line: line.who.casefold()),
+    "work": ("HITs, most first", lambda line: -line.handed_in),
+    "kept": ("questions kept, fewest first", _least_first("kept_share")),
+    "agreement": ("agreement, least first", _least_first("agreeing_share")),
+    "time": ("time, shortest first", _least_first("minutes")),
+    "pay": ("pay, most first", lambda line: -line.paid_cents),
+}
+FILTERS: dict[str, tuple[str, Callable[[WorkerLine], bool]]] = {
+    "": ("All", lambda _: True),
+    "counted": ("In the dataset", lambda line: not (line.excluded or line.withdrawn)),
+    "excluded": ("Excluded", attrgetter("excluded")),
+    "rejected": ("With rejected work", lambda line: line.rejected > 0),
+}
+COLUMNS = (
+    "worker",
+    "called",
+    "hits_handed_in",
+    "hits_rejected",
+    "questions",
+    "kept_share",
+    "answers",
+    "agreeing_share",
+    "median_minutes",
+    "paid",
+    "excluded",
+    "withdrawn",
+    "simulated",
+)
+
+
+@collection_page
+@require_safe
+def workers(request: HttpRequest, context: CollectionContext) -> HttpResponseBase:
+    """List the workers that fit the address, or hand the list out as CSV."""
+    found = lines_of_workers(context)
+    sought, sort = request.GET.get("q", "").strip(), order_of(request.GET, ORDERS)
+    show = request.GET.get("show", "")
+    show = show if show in FILTERS else ""
+    lines = [line for line in found if sought.casefold() in line.who.casefold()]
+    counts = [(name, words, sum(map(fits, lines))) for name, (words, fits) in FILTERS.items()]
+    lines = sorted(filter(FILTERS[show][1], lines), key=ORDERS[sort][1])
+    if asks_for_csv(request):
+        rows = (_cells(context, line) for line in lines)
+        return csv_of(f"{context.collection.slug}-workers", COLUMNS, rows)
+    return context.render(
+        request,
+        "people/workers.html",
+        tab="people",
+        any=bool(found),
+        page=Paginator(lines, PER_PAGE).get_page(request.GET.get("page")),
+        filters=[
+            (urlencode({"show": name, "q": sought, "sort": sort}), name, words, n)
+            for name, words, n in counts
+        ],
+        show=show,
+        sought=sought,
+        sort=sort,
+        sorts=[(name, words) for name, (words, _) in ORDERS.items()],
+        query=urlencode({"show": show, "q": sought, "sort": sort}) + "&",
+        typed=request.session.pop(TYPED, ""),
+    )
+
+
+@collection_page
+@require_POST
+def name_workers(request: HttpRequest, context: CollectionContext) -> HttpResponse:
+    """Note what one's own people are called; a refused list stays in its field."""
+    typed = request.POST.get("names", "")
+    try:
+        n = name_people(typed.splitlines(), timezone.now())
+    except ActionError as error:
+        told = error.on_page
+    except MarketplaceError as error:
+        told = marketplace_problem(error, "save the names again")
+    else:
+        messages.success(request, f"{n} name{'s' if n != 1 else ''} noted.")
+        return redirect(context.url("workers"))
+    request.session[TYPED] = typed
+    messages.error(request, told)
+    return redirect(context.url("workers"))
+
+
+def _cells(context: CollectionContext, line: WorkerLine) -> list[object]:
+    flags = (line.excluded, line.withdrawn, line.simulated)
+    return [
+        line.number,
+        line.who,
+        line.handed_in,
+        line.rejected,
+        line.questions,
+        line.kept_share,
+        line.answers,
+        line.agreeing_share,
+        line.minutes,
+        money(line.paid_cents, context.parameters.pay.minor_units),
+        *("yes" if flag else "no" for flag in flags),
+    ]
+
+
+def lines_of_workers(context: CollectionContext) -> list[WorkerLine]:
+    """Return a line for everybody who took work; eight queries, however many there are."""
+    collection = context.collection
+    people, out = people_of(collection), excluded_workers(collection)
+    rows = Worker.objects.filter(leases__unit__stage__collection=collection)
+    known = {worker.pk: worker for worker in rows.distinct()}
+    seconds: dict[str, list[int]] = defaultdict(list)
+    handed_in, rejected = Counter[str](), Counter[str]()
+    work = Submission.objects.filter(lease__unit__stage__collection=collection)
+    for worker, state, active, synthetic in work.values_list(
+        "lease__worker_id", "state", "active_seconds", "synthetic"
+    ):
+        handed_in[worker] += 1
+        rejected[worker] += state == ReceiptState.REJECTED
+        if active and not synthetic:
+            seconds[worker].append(active)
+    questions = {
+        row["worker"]: row
+        for row in Question.objects.filter(
+            stage__collection=collection, stage__name__in=voting_stages(context.parameters)
+        )
+        .order_by()
+        .values("worker")
+        .annotate(
+            n=Count("pk"),
+            kept=Count("pk", filter=Q(verdict__outcome="kept")),
+            decided=Count("pk", filter=Q(verdict__outcome__in=["kept", "dropped"])),
+        )
+    }
+    answers, compared, agreeing = _votes(context)
+    paid = Payment.objects.filter(
+        collection=collection, state__in=[PaymentState.DUE, PaymentState.CONFIRMED]
+    )
+    cents = dict(paid.order_by().values_list("worker").annotate(cents=Sum("amount_cents")))
+    nothing = {"n": 0, "kept": 0, "decided": 0}
+    found = []
+    for worker, number in people.numbers.items():
+        wrote, row = questions.get(worker, nothing), known[worker]
+        counts = worker not in out and row.withdrawn_at is None
+        found.append(
+            WorkerLine(
+                number=number,
+                who=people.name(worker),
+                handed_in=handed_in[worker],
+                rejected=rejected[worker],
+                questions=wrote["n"],
+                kept_share=_share(wrote["kept"], wrote["decided"]) if counts else None,
+                answers=answers[worker],
+                agreeing_share=_share(agreeing[worker], compared[worker]) if counts else None,
+                minutes=round(median(seconds[worker]) / 60, 2) if seconds[worker] else None,
+                paid_cents=cents.get(worker, 0),
+                excluded=worker in out,
+                withdrawn=row.withdrawn_at is not None,
+                simulated=row.synthetic,
+            )
+        )
+    return found
+
+
+def _votes(context: CollectionContext) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """Return by worker how many answers they gave, how many can be compared, how many agree."""
+    kept = Verdict.objects.filter(
+        question__stage__collection=context.collection, outcome="kept", n_votes__gt=1
+    )
+    of_question = dict(kept.values_list("question_id", "agreeing"))
+    stages = {name for names in voting_stages(context.parameters).values() for name in names}
+    rows = Answer.objects.filter(
+        stage__collection=context.collection, stage__name__in=stages, corrected_by=""
+    )
+    answers, compared, agreeing = Counter[str](), Counter[str](), Counter[str]()
+    for worker, answer, question in rows.values_list("worker_id", "pk", "question_id"):
+        answers[worker] += 1
+        alike = of_question.get(question)
+        if alike is not None:
+            compared[worker] += 1
+            # Whoever agrees with themselves alone agrees with nobody.
+            agreeing[worker] += answer in alike and len(alike) > 1
+    return answers, compared, agreeing
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
