@@ -1,13 +1,20 @@
 """Lists of the requester's pages: the order that an address asks for, and their rows as CSV."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TypeVar
 
-from django.http import HttpRequest, StreamingHttpResponse
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.utils.http import content_disposition_header
 
-from common.spreadsheet import csv_lines
+from common.spreadsheet import csv_text
 
 CSV = "csv"
+# What is read at once of a list that is taken away.
+AT_ONCE = 500
+
+Row = TypeVar("Row", bound=Model)
 
 
 def order_of(query: Mapping[str, str], orders: Mapping[str, object]) -> str:
@@ -21,16 +28,15 @@ def asks_for_csv(request: HttpRequest) -> bool:
     return request.GET.get("as") == CSV
 
 
-def csv_of(
-    name: str, columns: Sequence[str], rows: Iterable[Iterable[object]]
-) -> StreamingHttpResponse:
+def csv_of(name: str, columns: Sequence[str], rows: Iterable[Iterable[object]]) -> HttpResponse:
     """Return the rows under the columns' names as the file NAME.csv."""
-
-    def lines() -> Iterator[str]:
-        yield from csv_lines([columns])
-        yield from csv_lines(rows)
-
     named = content_disposition_header(True, f"{name}.{CSV}") or ""
-    return StreamingHttpResponse(
-        lines(), content_type="text/csv; charset=utf-8", headers={"Content-Disposition": named}
-    )
+    headers = {"Content-Disposition": named}
+    return HttpResponse(csv_text([columns, *rows]), "text/csv; charset=utf-8", headers=headers)
+
+
+def read_in_parts(rows: QuerySet[Row]) -> Iterator[list[Row]]:
+    """Yield the rows in lists, so that what belongs to them is read with few queries."""
+    found = rows.iterator(chunk_size=AT_ONCE)
+    while part := list(islice(found, AT_ONCE)):
+        yield part

@@ -98,6 +98,7 @@ of_collection: list[URLPattern] = [
     ),
     path("money/", ledger.money, name="money"),
     path("money/work/", assignment_pages.assignments, name="assignments"),
+    path("money/work/decide/", assignment_pages.decide_several, name="decide_several"),
     path("money/work/<int:key>/", assignment_pages.assignment, name="assignment"),
     path("money/work/<int:key>/decide/", assignment_pages.decide_pay, name="decide_pay"),
     path("money/work/<int:key>/bonus/", bonuses.give_bonus, name="give_bonus"),

@@ -43,8 +43,15 @@ def take_back(work: Work, words: str, by: str, now: datetime) -> str:
 
 
 def pay(work: Work, words: str, by: str, now: datetime) -> str:
-    """Pay what came without work; return a sentence for people. Raises ActionError if decided."""
-    if not isinstance(work, EmptySubmission) or not empty_submissions.pay(work, by, now):
+    """Pay what waits, without the hours that are left to reject it; return a sentence for people.
+
+    Raises ActionError where it is decided already, or the marketplace has not confirmed it.
+    """
+    if isinstance(work, EmptySubmission):
+        is_paid = empty_submissions.pay(work, by, now)
+    else:
+        is_paid = payments.change_state(work, [ReceiptState.CONFIRMED], ReceiptState.APPROVING)
+    if not is_paid:
         raise ActionError("It is decided already: this page shows how.")
     return f"It is paid. {TOLD}"
 

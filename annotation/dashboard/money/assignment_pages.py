@@ -1,5 +1,6 @@
-"""Deciding about pay, one assignment at a time, with what the worker wrote on the screen."""
+"""Deciding about pay: one assignment, with what the worker wrote on the screen, or several."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -13,7 +14,17 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.money.assignments import FILTERS, assignments_of, counts_of, lines_of
+from annotation.dashboard.lists import asks_for_csv, csv_of, read_in_parts
+from annotation.dashboard.money.assignments import (
+    FILTERS,
+    ORDERS,
+    Line,
+    WorkFilter,
+    assignments_of,
+    counts_of,
+    in_order,
+    lines_of,
+)
 from annotation.dashboard.money.bonuses import bonus_form, bonuses_of
 from annotation.dashboard.people.submission_sheets import sheets_of
 from annotation.dashboard.people.worker_names import people_of
@@ -23,31 +34,93 @@ from tasks.models import ReceiptState, Session, Submission
 from tasks.money.hours_until_paid import hours_of
 from tasks.money.pay_decisions import ACTS, paid_apart
 from tasks.money.rejections import LONGEST_REASON, work_on
+from tasks.posting.hits import money
 
-PER_PAGE = 25
+PER_PAGE = 50
+COLUMNS = ("worker", "called", "stage", "reward", "handed_in", "active_minutes", "state")
+# What can be decided of several at once, by the list in which they stand.
+AT_ONCE = {"submitted_empty": "pay", "waiting": "pay", "refused": "try_again"}
+DECIDABLE = (ReceiptState.CONFIRMED, ReceiptState.REFUSED)
 
 
 @collection_page
 @require_safe
 def assignments(request: HttpRequest, context: CollectionContext) -> HttpResponse:
-    """List the assignments that stand where the address says, else where somebody waits."""
-    counts = counts_of(context)
+    """List the assignments that fit the address, or hand the list out as CSV.
+
+    Where it does not say what became of them, those are shown of which somebody waits.
+    """
+    people, sought = people_of(context.collection), WorkFilter.of(request.GET)
+    fits = sought.condition(people)
+    counts = counts_of(context.collection, fits)
     first = next((name for name, number in counts.items() if number), "waiting")
     wanted = request.GET.get("show", "")
     wanted = wanted if wanted in FILTERS else first
-    rows = assignments_of(context.collection, wanted).select_related("posting__stage")
-    page = Paginator(rows.order_by("pk"), PER_PAGE).get_page(request.GET.get("page"))
+    rows = assignments_of(context.collection, wanted).filter(fits)
+    rows = in_order(rows.select_related("posting__stage"), sought.sort)
+    if asks_for_csv(request):
+        lines = (line for part in read_in_parts(rows) for line in lines_of(part, people))
+        cells = (_cells(context, line) for line in lines)
+        return csv_of(f"{context.collection.slug}-{wanted}", COLUMNS, cells)
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     return context.render(
         request,
         "money/assignments.html",
         tab="money",
         wanted=wanted,
-        filters=[(name, words, counts[name]) for name, words in FILTERS.items()],
-        any=any(counts.values()),
+        filters=[
+            (sought.address(name), name, words, counts[name]) for name, words in FILTERS.items()
+        ],
+        any=any(counts.values()) or sought != WorkFilter(),
         page=page,
-        lines=lines_of(page, people_of(context.collection)),
+        lines=lines_of(page, people),
         hours=context.parameters.pay.approve_after_hours,
+        sought=sought,
+        sort=sought.sort,
+        sorts=[(name, words) for name, (words, _) in ORDERS.items()],
+        stages=context.collection.stages.all(),
+        address=sought.address(wanted),
+        query=f"{sought.address(wanted)}&",
+        at_once=AT_ONCE.get(wanted, ""),
+        decidable=DECIDABLE,
     )
+
+
+def _cells(context: CollectionContext, line: Line) -> list[object]:
+    reward = money(line.session.posting.reward_cents, context.parameters.pay.minor_units)
+    minutes = "" if line.minutes is None else round(line.minutes, 2)
+    at = line.work.received_at.isoformat()
+    return [line.number, line.who, line.stage.name, reward, at, minutes, line.work.state]
+
+
+@collection_page
+@require_POST
+def decide_several(request: HttpRequest, context: CollectionContext) -> HttpResponse:
+    """Take one decision about every ticked assignment, and say of how many it could not be.
+
+    Rejections are none of them: these are proposed and confirmed one by one, with the work on the
+    screen.
+    """
+    decision = request.POST.get("decision", "")
+    rows = Session.objects.filter(posting__stage__collection=context.collection)
+    keys = [key for key in request.POST.getlist("work") if key.isascii() and key.isdigit()]
+    works = [work_on(session) for session in rows.filter(pk__in=[key[:18] for key in keys])]
+    done, refused = 0, Counter[str]()
+    for work in works if decision in AT_ONCE.values() else ():
+        try:
+            if work is not None:
+                ACTS[decision](work, "", name_of(request), timezone.now())
+                done += 1
+        except ActionError as error:
+            refused[error.on_page] += 1
+    if done:
+        messages.success(request, f"Done for {done}. The marketplace is told within a minute.")
+    for sentence, n in refused.items():
+        messages.error(request, f"Not done for {n}. {sentence}")
+    if not done and not refused:
+        messages.error(request, "Tick the work in the list, then press the button below it.")
+    address = WorkFilter.of(request.GET).address(request.GET.get("show", ""))
+    return redirect(f"{context.url('assignments')}?{address}")
 
 
 @collection_page

@@ -1,11 +1,13 @@
 """What was handed in and what became of its pay: found by where it stands, told in one line."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
-from annotation.dashboard.collection_context import CollectionContext
+from annotation.dashboard.lists import order_of
 from annotation.dashboard.people.worker_names import People
 from annotation.reports.attention import (
     empty_submissions_waiting,
@@ -40,6 +42,40 @@ FILTERS = {
     "past": "Rejection withdrawn",
     "paid": "Paid",
 }
+# In words, and by what; what was submitted empty took no time that anybody knows.
+ORDERS: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "": ("oldest first", ()),
+    "newest": ("newest first", ("-pk",)),
+    "reward": ("reward, most first", ("-posting__reward_cents",)),
+    "time": ("time, shortest first", (F("active_seconds").asc(nulls_last=True),)),
+}
+
+
+@dataclass(frozen=True)
+class WorkFilter:
+    """Which assignments a requester looks for; blank fields look for all.
+
+    called: a part of what a worker is called. stage: the name of a stage.
+    """
+
+    called: str = ""
+    stage: str = ""
+    sort: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "WorkFilter":
+        """Return the filter that an address asks for."""
+        return cls(query.get("q", "").strip(), query.get("stage", ""), order_of(query, ORDERS))
+
+    def address(self, show: str) -> str:
+        """Return the query string of this filter, of what stands where `show` says."""
+        values = {"show": show, "q": self.called, "stage": self.stage, "sort": self.sort}
+        return urlencode({name: value for name, value in values.items() if value})
+
+    def condition(self, people: People) -> Q:
+        """Return the condition that assignments fit."""
+        fits = Q(posting__stage__name=self.stage) if self.stage else Q()
+        return fits & Q(worker__in=people.called(self.called)) if self.called else fits
 
 
 @dataclass(frozen=True)
@@ -60,6 +96,11 @@ class Line:
     def is_empty_submission(self) -> bool:
         """Return whether it came without any work."""
         return isinstance(self.work, EmptySubmission)
+
+    @property
+    def minutes(self) -> float | None:
+        """Return how long the worker was active, None for what came without work."""
+        return None if isinstance(self.work, EmptySubmission) else self.work.active_seconds / 60
 
 
 def assignments_of(collection: Collection, name: str) -> QuerySet[Session]:
@@ -119,6 +160,13 @@ def _submissions(sessions: list[Session]) -> QuerySet[Submission]:
     return rows.order_by("counts", "pk")
 
 
-def counts_of(context: CollectionContext) -> dict[str, int]:
-    """Return how many assignments each filter finds; one query each."""
-    return {name: assignments_of(context.collection, name).count() for name in FILTERS}
+def counts_of(collection: Collection, fits: Q) -> dict[str, int]:
+    """Return how many assignments that fit each filter finds; one query each."""
+    return {name: assignments_of(collection, name).filter(fits).count() for name in FILTERS}
+
+
+def in_order(sessions: QuerySet[Session], sort: str) -> QuerySet[Session]:
+    """Return assignments in one of ORDERS."""
+    work = Submission.objects.filter(lease__session=OuterRef("pk")).order_by("-counts", "-pk")
+    seconds = Subquery(work.values("active_seconds")[:1])
+    return sessions.annotate(active_seconds=seconds).order_by(*ORDERS[sort][1], "pk")

@@ -15,7 +15,6 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Q, Sum
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
@@ -23,7 +22,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.collections.publishing import marketplace_problem
 from annotation.dashboard.lists import asks_for_csv, csv_of, order_of
-from annotation.dashboard.people.worker_names import people_of
+from annotation.dashboard.people.worker_names import is_called, people_of
 from annotation.decisions.counted_work import excluded_workers
 from annotation.decisions.verdicts import voting_stages
 from annotation.models import Verdict
@@ -115,13 +114,13 @@ COLUMNS = (
 
 @collection_page
 @require_safe
-def workers(request: HttpRequest, context: CollectionContext) -> HttpResponseBase:
+def workers(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """List the workers that fit the address, or hand the list out as CSV."""
     found = lines_of_workers(context)
     sought, sort = request.GET.get("q", "").strip(), order_of(request.GET, ORDERS)
     show = request.GET.get("show", "")
     show = show if show in FILTERS else ""
-    lines = [line for line in found if sought.casefold() in line.who.casefold()]
+    lines = [line for line in found if is_called(line.who, sought)]
     counts = [(name, words, sum(map(fits, lines))) for name, (words, fits) in FILTERS.items()]
     lines = sorted(filter(FILTERS[show][1], lines), key=ORDERS[sort][1])
     if asks_for_csv(request):

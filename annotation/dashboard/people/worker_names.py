@@ -32,9 +32,18 @@ class People:
         """Return the worker's number, None for one who never took work here."""
         return self.numbers.get(worker_id or "")
 
+    def called(self, words: str) -> list[str]:
+        """Return the workers whom the words fit, a part of a name or a number's, by internal id."""
+        return [worker for worker in self.numbers if is_called(self.name(worker), words)]
+
     def worker(self, number: int) -> str | None:
         """Return the worker's internal id by their number, None when nobody has it."""
         return next((worker for worker, given in self.numbers.items() if given == number), None)
+
+
+def is_called(who: str, words: str) -> bool:
+    """Return whether the words that a requester looks for stand in what a worker is called."""
+    return words.casefold() in who.casefold()
 
 
 def people_of(collection: Collection) -> People:

@@ -3,12 +3,25 @@
 import pytest
 from django.test import Client
 
-from annotation.dashboard.tests.making import make_confirmed, make_empty_submission, plain
+from annotation.dashboard.tests.making import (
+    make_confirmed,
+    make_empty_submission,
+    make_submission,
+    plain,
+)
 from annotation.dashboard.tests.test_assignment_pages import LIST, decide
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection
-from tasks.models import Payment, PaymentKind, PaymentState, ReceiptState
-from tasks.tests.making import make_collection
+from tasks.models import (
+    GivenName,
+    Payment,
+    PaymentKind,
+    PaymentState,
+    ReceiptState,
+    Rejection,
+    Submission,
+)
+from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db
 MONEY = "/collections/pilot/money/"
@@ -108,3 +121,77 @@ def test_paid_work_can_still_be_read(rita: Client, pilot: Collection) -> None:
     page = rita.get(LIST).content.decode()
     assert "Paid <span>1</span>" in page
     assert f"{LIST}{work.session.pk}/" in page
+
+
+def several(rita: Client, works: list[object], decision: str, query: str = "") -> str:
+    """Return the list after a button below it was pressed."""
+    keys = [work.session.pk for work in works]  # type: ignore[attr-defined]
+    form = {"work": keys, "decision": decision}
+    return str(rita.post(f"{LIST}decide/?{query}", form, follow=True).content.decode())
+
+
+def test_work_is_paid_before_its_hours_are_over_alone_or_several_at_once(
+    rita: Client, pilot: Collection
+) -> None:
+    first, second, third, proposed = (make_confirmed(pilot) for _ in range(4))
+    assert "Pay $4.00 now" in rita.get(f"{LIST}{first.session.pk}/").content.decode()
+    assert "It is paid." in decide(rita, first, "pay")
+    assert "It is decided already" in decide(rita, first, "pay")
+    decide(rita, proposed, "propose", "Copied.")
+    page = several(rita, [first, second, third, proposed], "pay", "show=waiting")
+    assert "Done for 2. The marketplace is told within a minute." in page
+    assert "Not done for 2. It is decided already" in page
+    states = Submission.objects.order_by("pk").values_list("state", flat=True)
+    assert [*states] == ["approving", "approving", "approving", "disputed"]
+
+
+def test_several_are_paid_that_came_empty_and_asked_for_that_were_refused(
+    rita: Client, pilot: Collection
+) -> None:
+    empty = [make_empty_submission(pilot), make_empty_submission(pilot)]
+    assert "Pay what is ticked" in rita.get(f"{LIST}?show=submitted_empty").content.decode()
+    assert "Done for 2." in several(rita, [*empty], "pay")
+    refused = make_confirmed(pilot, state=ReceiptState.REFUSED)
+    assert "Ask again for what is ticked" in rita.get(f"{LIST}?show=refused").content.decode()
+    assert "Done for 1." in several(rita, [refused], "try_again")
+
+
+def test_nothing_is_rejected_in_bulk_nor_of_another_collection(
+    rita: Client, pilot: Collection
+) -> None:
+    other = make_confirmed(make_collection(pilot.corpus, slug="other"))
+    for works, decision in (([make_confirmed(pilot)], "propose"), ([other], "pay"), ([], "pay")):
+        assert "Tick the work in the list" in several(rita, [*works], decision)
+    assert "Tick the work" in rita.post(
+        f"{LIST}decide/", {"work": ["²", "9" * 30], "decision": "pay"}, follow=True
+    ).content.decode()
+    assert not Rejection.objects.exists()
+    assert not Submission.objects.exclude(state=ReceiptState.CONFIRMED).exists()
+
+
+def test_the_list_is_filtered_sorted_and_taken_away(rita: Client, pilot: Collection) -> None:
+    slow, quick = make_confirmed(pilot), make_confirmed(pilot, active_seconds=90)
+    answer = make_submission(stage_of(pilot, "answer"), reward=300)
+    Submission.objects.filter(pk=answer.pk).update(state=ReceiptState.CONFIRMED)
+    GivenName.objects.create(worker=quick.lease.worker, name="Grace")
+    for query, expected in {
+        "": [slow, quick, answer],
+        "sort=newest": [answer, quick, slow],
+        "sort=time": [quick, slow, answer],
+        "stage=answer": [answer],
+        "q=grace": [quick],
+        "q=worker+1": [slow],
+    }.items():
+        page = rita.get(f"{LIST}?show=waiting&{query}").content.decode()
+        places = [page.find(f'href="{LIST}{work.session.pk}/"') for work in expected]
+        assert sorted(places) == places, query
+        assert page.count(">Read<") == len(expected), query
+        assert f"Waiting to be paid <span>{len(expected)}</span>" in page
+    reply = rita.get(f"{LIST}?show=waiting&q=grace&as=csv")
+    assert reply["Content-Disposition"] == 'attachment; filename="pilot-waiting.csv"'
+    _, line = reply.content.decode().splitlines()
+    number, called, stage, reward, _, minutes, state = line.split(",")
+    assert (number, called, stage) == ("2", "Grace (Worker 2)", "question")
+    assert (reward, minutes, state) == ("4.00", "1.5", "confirmed")
+    page = rita.get(f"{LIST}?show=waiting&q=nobody").content.decode()
+    assert "Show the work of everybody" in page

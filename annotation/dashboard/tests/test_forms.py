@@ -240,6 +240,7 @@ NEED_NONE = {
     "remove_document": "It names the row, which is gone after.",
     "answer_report": _ONCE,
     "decide_bonus": _ONCE,
+    "decide_several": _ONCE,
     "compensate": _ONCE,
     "begin_baseline": _ONCE,
     "begin_judging": _ONCE,

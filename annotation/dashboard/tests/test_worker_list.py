@@ -46,8 +46,7 @@ def rows(rita: Client, query: str = "") -> list[dict[str, str]]:
     """Return the list as CSV."""
     reply = rita.get(f"{LIST}?{query}&as=csv")
     assert reply["Content-Disposition"] == 'attachment; filename="pilot-workers.csv"'
-    text = b"".join(reply.streaming_content).decode()  # type: ignore[attr-defined]
-    return list(csv.DictReader(io.StringIO(text)))
+    return list(csv.DictReader(io.StringIO(reply.content.decode())))
 
 
 def test_everybody_is_in_one_table_with_work_shares_time_and_pay(
