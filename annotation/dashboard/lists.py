@@ -1,13 +1,16 @@
-"""Lists of the requester's pages: the order that an address asks for, and their rows as CSV."""
+"""Lists of the requester's pages: their order, one decision about several rows, rows as CSV."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
 
+from django.contrib import messages
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.http import content_disposition_header
 
+from common.actions import ActionError
 from common.spreadsheet import csv_text
 
 CSV = "csv"
@@ -21,6 +24,25 @@ def order_of(query: Mapping[str, str], orders: Mapping[str, object]) -> str:
     """Return the name of the order that an address asks for; "", the usual one, for no other."""
     wanted = query.get("sort", "")
     return wanted if wanted in orders else ""
+
+
+def decide_each(
+    request: HttpRequest, rows: Iterable[Row], decide: Callable[[Row], object], done_words: str
+) -> None:
+    """Decide about each ticked row, and say of how many it was done, and why not of the others."""
+    done, refused = 0, Counter[str]()
+    for row in rows:
+        try:
+            decide(row)
+            done += 1
+        except ActionError as error:
+            refused[error.on_page] += 1
+    if done:
+        messages.success(request, f"Done for {done}. {done_words}")
+    for sentence, n in refused.items():
+        messages.error(request, f"Not done for {n}. {sentence}")
+    if not done and not refused:
+        messages.error(request, "Tick something in the list, then press a button below it.")
 
 
 def asks_for_csv(request: HttpRequest) -> bool:

@@ -82,6 +82,7 @@ of_collection: list[URLPattern] = [
     path("qualification/<slug:stage>/<int:number>/", qualifications.inspection, name="submission"),
     path("qualification/<slug:stage>/<int:number>/decide/", qualifications.decide, name="decide"),
     path("questions/", question_pages.questions, name="questions"),
+    path("questions/decide/", question_pages.decide_several, name="decide_questions"),
     path("questions/<slug:key>/", question_pages.question, name="question"),
     path("questions/<slug:key>/article/", question_pages.linked_article, name="linked_article"),
     path("questions/<slug:key>/override/", question_pages.override, name="override"),

@@ -1,6 +1,5 @@
 """Deciding about pay: one assignment, with what the worker wrote on the screen, or several."""
 
-from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -14,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.lists import asks_for_csv, csv_of, read_in_parts
+from annotation.dashboard.lists import asks_for_csv, csv_of, decide_each, read_in_parts
 from annotation.dashboard.money.assignments import (
     FILTERS,
     ORDERS,
@@ -32,7 +31,7 @@ from common.actions import ActionError
 from common.seen_version import check_seen, version_of
 from tasks.models import ReceiptState, Session, Submission
 from tasks.money.hours_until_paid import hours_of
-from tasks.money.pay_decisions import ACTS, paid_apart
+from tasks.money.pay_decisions import ACTS, TOLD, paid_apart
 from tasks.money.rejections import LONGEST_REASON, work_on
 from tasks.posting.hits import money
 
@@ -105,20 +104,13 @@ def decide_several(request: HttpRequest, context: CollectionContext) -> HttpResp
     rows = Session.objects.filter(posting__stage__collection=context.collection)
     keys = [key for key in request.POST.getlist("work") if key.isascii() and key.isdigit()]
     works = [work_on(session) for session in rows.filter(pk__in=[key[:18] for key in keys])]
-    done, refused = 0, Counter[str]()
-    for work in works if decision in AT_ONCE.values() else ():
-        try:
-            if work is not None:
-                ACTS[decision](work, "", name_of(request), timezone.now())
-                done += 1
-        except ActionError as error:
-            refused[error.on_page] += 1
-    if done:
-        messages.success(request, f"Done for {done}. The marketplace is told within a minute.")
-    for sentence, n in refused.items():
-        messages.error(request, f"Not done for {n}. {sentence}")
-    if not done and not refused:
-        messages.error(request, "Tick the work in the list, then press the button below it.")
+    by, now = name_of(request), timezone.now()
+    decide_each(
+        request,
+        [work for work in works if work and decision in AT_ONCE.values()],
+        lambda work: ACTS[decision](work, "", by, now),
+        TOLD,
+    )
     address = WorkFilter.of(request.GET).address(request.GET.get("show", ""))
     return redirect(f"{context.url('assignments')}?{address}")
 

@@ -6,11 +6,24 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Count, Exists, F, Func, IntegerField, OuterRef, Q, QuerySet
-from django.db.models.functions import Greatest
+from django.db.models import (
+    Count,
+    Exists,
+    F,
+    FloatField,
+    Func,
+    IntegerField,
+    OrderBy,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+)
+from django.db.models.functions import Cast, Greatest, NullIf
 from django.db.models.sql.compiler import SQLCompiler
 
 from annotation.dashboard.collection_context import CollectionContext
+from annotation.dashboard.lists import order_of
 from annotation.dashboard.people.worker_names import people_of
 from annotation.decisions.counted_work import counted_without, counted_work_of
 from annotation.decisions.label_decisions import stages_apart, undecided
@@ -52,6 +65,22 @@ class ListLength(Func):
     ) -> Any:
         """Return its SQL for jsonb, which has a function of its own."""
         return self.as_sql(compiler, connection, function="jsonb_array_length", **context)
+
+
+# In words, and by what; what has no verdict yet comes last.
+ORDERS: dict[str, tuple[str, OrderBy | F]] = {
+    "": ("oldest first", F("pk")),
+    "newest": ("newest first", F("pk").desc()),
+    "agreement": (
+        "agreement, least first",
+        (
+            Cast(ListLength(F("verdict__agreeing")), FloatField())
+            / NullIf(F("verdict__n_votes"), Value(0))
+        ).asc(nulls_last=True),
+    ),
+    "votes": ("votes, most first", F("verdict__n_votes").desc(nulls_last=True)),
+    "decided": ("decided, latest first", F("verdict__decided_at").desc(nulls_last=True)),
+}
 
 
 def votes_differ(context: CollectionContext) -> Q:
@@ -104,6 +133,7 @@ class Filter:
     type: str = ""
     search: str = ""
     worker: str = ""
+    sort: str = ""
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> "Filter":
@@ -117,6 +147,7 @@ class Filter:
             type=query.get("type", "")[:20],
             search=query.get("q", "").replace("\x00", "").strip()[:MAX_SEARCH],
             worker=worker if worker.isascii() and worker.isdigit() else "",
+            sort=order_of(query, ORDERS),
         )
 
     def address(self, **changed: str) -> str:
@@ -124,6 +155,11 @@ class Filter:
         values = {**vars(self), **changed}
         values["q"] = values.pop("search")
         return urlencode({name: value for name, value in values.items() if value})
+
+    @property
+    def order(self) -> tuple[OrderBy | F, str]:
+        """Return what its list is ordered by."""
+        return ORDERS[self.sort][1], "pk"
 
     def apply(self, context: CollectionContext) -> QuerySet[Question]:
         """Return the questions that votes decide on, those that fit."""

@@ -1,10 +1,14 @@
 """Every question with its verdict; one question with all its votes; overriding by hand."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from datetime import datetime
 from string import ascii_uppercase
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db import transaction
+from django.db.models import OuterRef, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -13,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.agreement.decision import Outcome
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
+from annotation.dashboard.lists import asks_for_csv, csv_of, decide_each, read_in_parts
 from annotation.dashboard.people.worker_names import People, people_of
 from annotation.dashboard.questions.corrected_answer import (
     MOST_WORDS,
@@ -35,6 +40,7 @@ from annotation.dashboard.questions.question_filter import (
     ADJUDICATION,
     AGAIN,
     LABELS,
+    ORDERS,
     Filter,
     choices,
     outcome_counts,
@@ -46,11 +52,11 @@ from annotation.dashboard.questions.readable_answers import ReadableAnswer, read
 from annotation.decisions.counted_work import excluded_workers, is_counted
 from annotation.decisions.label_decisions import decide_labels, decisions_on, stages_apart
 from annotation.decisions.overrides import correct, fallen, follow_votes, override_verdict
-from annotation.decisions.verdicts import IN_ORDER, voting_stages
+from annotation.decisions.verdicts import IN_ORDER, lock, voting_stages
 from annotation.models import Override, SplitAssignment, Verdict
 from collector.models import Corpus
 from common.actions import ActionError
-from common.seen_version import version_of
+from common.seen_version import FIELD, check_seen, version_of
 from tasks.kinds.registry import kind_of
 from tasks.models import Answer, Question
 from tasks.widgets.spans import MAIN
@@ -61,6 +67,26 @@ MAX_TITLE = 300
 # The decision to have none: see follow_votes.
 VOTES = "votes"
 CORRECTED = "corrected"
+COLUMNS = (
+    "question",
+    "text",
+    "answer",
+    "type",
+    "verdict",
+    "reason",
+    "votes",
+    "agreeing",
+    "split",
+    "worker",
+    "called",
+)
+# What can be decided of several questions at once; to keep one, an answer is chosen on its page.
+AT_ONCE: dict[str, Callable[[Verdict, str, str, datetime], Override]] = {
+    "drop": lambda verdict, note, by, now: override_verdict(
+        verdict, Outcome.DROPPED, None, note, by, now
+    ),
+    VOTES: follow_votes,
+}
 # What is typed of a corrected answer, and what else stays where a decision is refused.
 TYPED = tuple(field.name for field in fields(CorrectionInput))
 KEPT = ("decision", "base", *TYPED)
@@ -111,9 +137,14 @@ class Vote:
 @require_safe
 def questions(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """List the questions that fit the filter in the address."""
-    wanted = Filter.of(request.GET)
-    rows = wanted.apply(context).order_by("pk")
+    wanted, people = Filter.of(request.GET), people_of(context.collection)
+    rows = wanted.apply(context).order_by(*wanted.order)
     rows = rows.select_related("seed", "verdict__chosen", "split_assignment")
+    if asks_for_csv(request):
+        cells = (_cells(_line(row), people) for part in read_in_parts(rows) for row in part)
+        return csv_of(f"{context.collection.slug}-questions", COLUMNS, cells)
+    last_by_hand = Override.objects.filter(verdict=OuterRef("verdict")).order_by("-pk")
+    rows = rows.annotate(by_hand=Subquery(last_by_hand.values("pk")[:1]))
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     counts = outcome_counts(context)
     return context.render(
@@ -121,7 +152,9 @@ def questions(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         "questions/list.html",
         tab="questions",
         filter=wanted,
-        by=_name(context, wanted),
+        by=people.name(people.worker(int(wanted.worker))) if wanted.worker else "",
+        sort=wanted.sort,
+        sorts=[(name, words) for name, (words, _) in ORDERS.items()],
         outcomes=[(wanted.address(outcome=name), name, words, n) for name, words, n in counts],
         total=counts[0][2],
         folds=splits_of(context),
@@ -133,12 +166,50 @@ def questions(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     )
 
 
-def _name(context: CollectionContext, wanted: Filter) -> str:
-    """Return what to call the worker whose questions are looked for, "" where nobody's are."""
-    if not wanted.worker:
-        return ""
-    people = people_of(context.collection)
-    return people.name(people.worker(int(wanted.worker)))
+def _cells(line: Line, people: People) -> list[object]:
+    row, verdict, placed = line.question, line.verdict, line.split_assignment
+    return [
+        row.key,
+        row.text,
+        line.answer,
+        line.type,
+        verdict.outcome if verdict else "",
+        verdict.reason if verdict else "",
+        verdict.n_votes if verdict else 0,
+        line.n_agreeing,
+        placed.split if placed else row.seed.fold,
+        people.number(row.worker_id),
+        people.name(row.worker_id),
+    ]
+
+
+@collection_page
+@require_POST
+def decide_several(request: HttpRequest, context: CollectionContext) -> HttpResponse:
+    """Exclude every ticked question, or give its verdict back to its votes, with one note.
+
+    What has been decided by hand since the list was shown stays as it is.
+    """
+    ticked = dict(value.partition(".")[::2] for value in request.POST.getlist("question"))
+    act = AT_ONCE.get(request.POST.get("decision", ""))
+    by, note, now = name_of(request), request.POST.get("note", ""), timezone.now()
+
+    def decide(row: Question) -> None:
+        assert act is not None
+        with transaction.atomic():
+            lock(row)
+            last = row.verdict.overrides.last()
+            check_seen({FIELD: ticked[row.key]}, str(last.pk) if last else "")
+            act(row.verdict, note, by, now)
+
+    rows = voted_questions(context).filter(key__in=ticked, verdict__isnull=False)
+    decide_each(
+        request,
+        rows.select_related("verdict", "stage__collection").order_by("pk") if act else (),
+        decide,
+        "Each decision is logged with your name. Nobody's reward changes.",
+    )
+    return redirect(f"{context.url('questions')}?{Filter.of(request.GET).address()}")
 
 
 @collection_page
@@ -202,12 +273,14 @@ def override(request: HttpRequest, context: CollectionContext, key: str) -> Http
     if _adjudicates(Filter.of(request.GET)) and "by_key" in request.POST:
         note = note.strip() or CHOSEN_BY_KEY
     by, now = name_of(request), timezone.now()
+    # What is decided may fit the list no longer, and has no place in it then.
+    onward = _next_address(context, request, row)
     try:
         with context.unchanged(request, lambda: _seen(row)):
             if request.POST.get("labels"):
                 _decide_labels(context, row, request, note)
                 messages.success(request, "Recorded: these labels hold. Nobody's reward changes.")
-                return redirect(_next_address(context, request, row))
+                return redirect(onward)
             if request.POST.get("decision") == VOTES:
                 logged = follow_votes(verdict, note, by, now)
             elif request.POST.get("decision") == CORRECTED:
@@ -224,7 +297,7 @@ def override(request: HttpRequest, context: CollectionContext, key: str) -> Http
     else:
         messages.success(request, f"Recorded: {_recorded(logged)} Nobody's reward changes.")
         if "by_key" in request.POST:
-            return redirect(_next_address(context, request, row))
+            return redirect(onward)
     return redirect(_address(context, request, key))
 
 
@@ -275,10 +348,17 @@ def _address(context: CollectionContext, request: HttpRequest, key: str) -> str:
 def _neighbours(context: CollectionContext, wanted: Filter, row: Question) -> dict[str, str]:
     """Return the keys of the questions before and after this one among those that fit."""
     keys = wanted.apply(context).values_list("key", flat=True)
-    found = {
-        "previous": keys.filter(pk__lt=row.pk).order_by("-pk").first(),
-        "next": keys.filter(pk__gt=row.pk).order_by("pk").first(),
-    }
+    found: dict[str, str | None] = {}
+    if wanted.sort:
+        listed = ["", *keys.order_by(*wanted.order), ""]
+        at = listed.index(row.key) if row.key in listed else 0
+        if at:
+            found = {"previous": listed[at - 1], "next": listed[at + 1]}
+    else:
+        found = {
+            "previous": keys.filter(pk__lt=row.pk).order_by("-pk").first(),
+            "next": keys.filter(pk__gt=row.pk).order_by("pk").first(),
+        }
     return {name: key for name, key in found.items() if key}
 
 

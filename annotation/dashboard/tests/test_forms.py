@@ -200,6 +200,8 @@ REFUSE_ELSEWHERE = {
     "::test_what_somebody_else_saved_meanwhile_is_not_written_over",
     "text": "annotation/dashboard/tests/test_instructions.py"
     "::test_a_text_changed_meanwhile_loses_nobody_s_words",
+    "decide_questions": "annotation/dashboard/tests/test_questions.py"
+    "::test_several_are_excluded_or_given_back_but_not_from_a_page_out_of_date",
     "hit_draft": "tasks/tests/test_entry.py::test_a_second_tab_is_told_and_shown_the_newer_text",
 }
 _READS = "It changes nothing."

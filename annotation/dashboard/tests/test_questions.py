@@ -1,5 +1,8 @@
 """Tests of the list of questions, of one question, and of overriding."""
 
+import csv
+import io
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -10,6 +13,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from annotation.dashboard.questions.passages import article_texts
+from annotation.dashboard.questions.question_filter import ADJUDICATION
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict, send
 from annotation.dashboard.tests.test_collections import queries
 from annotation.decisions.verdicts import decide_collection
@@ -457,3 +461,77 @@ def test_the_desk_asks_as_much_of_the_database_whatever_waits(
     few = [queries(lambda at=at: rita.get(at)) for at in addresses]
     differing(pilot, 30)
     assert [queries(lambda at=at: rita.get(at)) for at in addresses] == few
+
+
+def several(rita: Client, form: dict[str, Any], decision: str, note: str = "Off topic.") -> str:
+    """Return the list after a button below it was pressed."""
+    form = {**form, "decision": decision, "note": note}
+    return str(rita.post(f"{PAGE}decide/", form, follow=True).content.decode())
+
+
+def ticked(rita: Client) -> dict[str, Any]:
+    """Return the form below the list with every question ticked."""
+    page = rita.get(PAGE).content.decode()
+    return {"question": re.findall(r'name="question" value="([\w.]+)"', page)}
+
+
+def test_several_are_excluded_or_given_back_but_not_from_a_page_out_of_date(
+    rita: Client, pilot: Collection
+) -> None:
+    questions = [ask(pilot, "kept") for _ in range(3)]
+    ask(pilot)
+    old = ticked(rita)
+    assert len(old["question"]) == 3
+    assert "Not done for 3. Say in the note why" in several(rita, old, "drop", " ")
+    decide(rita, questions[0], {"decision": "drop", "note": "Odd."})
+    page = several(rita, old, "drop")
+    assert "Done for 2." in page
+    assert "Not done for 1. This has changed since the page was shown" in page
+    assert [*Verdict.objects.values_list("outcome", flat=True)] == ["dropped"] * 3
+    assert Override.objects.count() == 3
+    assert "Not done for 3. This has changed" in several(rita, old, "drop")
+    now = ticked(rita)
+    assert "Done for 3." in several(rita, now, "votes", "They know better.")
+    assert not Verdict.objects.filter(overridden=True).exists()
+    assert "Not done for 3. It follows the votes already" in several(rita, ticked(rita), "votes")
+    for form, decision in (({}, "drop"), (now, "keep"), ({"question": ["none.", "x"]}, "drop")):
+        assert "Tick something in the list" in several(rita, form, decision)
+
+
+def test_the_list_is_sorted_and_one_goes_on_in_its_order(rita: Client, pilot: Collection) -> None:
+    first, second, third = (ask(pilot, "kept") for _ in range(3))
+    verdict = second.verdict
+    verdict.agreeing = [answer.pk for answer in second.answers.all()]
+    verdict.save()
+    Verdict.objects.filter(question=third).update(n_votes=9)
+    ask(pilot)
+    for sort, expected in {
+        "": [first, second, third],
+        "newest": [third, second, first],
+        "agreement": [third, first, second],
+        "votes": [third, first, second],
+        "odd": [first, second, third],
+    }.items():
+        query = f"?sort={sort}&outcome=kept"
+        page = rita.get(PAGE + query).content.decode()
+        places = [page.find(f'href="{PAGE}{question.key}/') for question in expected]
+        assert sorted(places) == places, sort
+        page = rita.get(f"{PAGE}{expected[0].key}/{query}").content.decode()
+        assert f'rel="next" href="{PAGE}{expected[1].key}/' in page
+        assert 'rel="prev"' not in page
+    query = f"?sort=newest&outcome={ADJUDICATION}"
+    assert "Next" in rita.get(f"{PAGE}{third.key}/{query}").content.decode()
+    form = {"decision": "drop", "by_key": "1"}
+    reply = send(rita, f"{PAGE}{third.key}/{query}", f"{PAGE}{third.key}/override/{query}", form)
+    assert reply["Location"].startswith(f"{PAGE}{first.key}/")
+
+
+def test_the_list_is_taken_away_with_who_wrote_what(rita: Client, pilot: Collection) -> None:
+    question = ask(pilot, "kept", text="=1+1, or is it?")
+    ask(pilot)
+    reply = rita.get(f"{PAGE}?outcome=kept&as=csv")
+    assert reply["Content-Disposition"] == 'attachment; filename="pilot-questions.csv"'
+    (line,) = csv.DictReader(io.StringIO(reply.content.decode()))
+    assert (line["question"], line["text"]) == (question.key, "'=1+1, or is it?")
+    assert (line["verdict"], line["votes"], line["agreeing"]) == ("kept", "3", "1")
+    assert (line["worker"], line["called"]) == ("1", "Worker 1")
