@@ -60,6 +60,7 @@ def test_a_rejection_takes_two_and_is_taken_back(
     paid = instance.call(f"{ROWS}:pay", SLUG)
     assert (paid["spent"], paid["payments"]) == (132, [[120, "confirmed", ""]])
     without_work(instance, enter, rita)
+    nothing_is_cut_on_a_phone(rita)
     instance.call(f"{ROWS}:put_away", SLUG)
 
 
@@ -83,6 +84,16 @@ def without_work(instance: Instance, enter: Enter, rita: Page) -> None:
     paid = instance.call(f"{ROWS}:pay", SLUG)
     assert (paid["spent"], len(paid["payments"])) == (264, 2)
     assert paid["payments"][1][2] == "Submitted empty; approved by owner."
+
+
+def nothing_is_cut_on_a_phone(rita: Page) -> None:
+    """No table that says who was paid what goes on beyond the edge of a phone."""
+    rita.set_viewport_size({"width": 390, "height": 844})
+    for path in ("money/", "money/work/?show=paid", "workers/", "workers/1/", "people/"):
+        rita.goto(f"/collections/{SLUG}/{path}")
+        expect(rita.locator(".table-frame").first).to_be_visible()
+        frames = ".map(each => each.scrollWidth - each.clientWidth)"
+        assert set(rita.evaluate(f"[...document.querySelectorAll('.table-frame')]{frames}")) == {0}
 
 
 def hand_in(person: Person) -> str:
