@@ -1,23 +1,17 @@
-"""Removes what was read by mistake: one document of a corpus, or all of it, with its files."""
+"""Removes what was read by mistake: a document, an upload's, or a whole corpus, with its files."""
 
 import re
 import shutil
+from collections.abc import Iterator, Sequence
 
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import QuerySet
 
+from collector.document_users import named, users_of_documents
 from collector.graph.files import path_of
 from collector.ingest.documents.ingestion import count_again
 from collector.ingest.documents.uploads import UNDER_WAY
-from collector.models import (
-    Article,
-    Collection,
-    CollectionState,
-    Corpus,
-    DocumentUpload,
-    LinkGraph,
-    SeedParagraph,
-)
+from collector.models import Article, Corpus, DocumentUpload, LinkGraph
 from collector.models.corpus import CorpusKind
 from collector.retrieval.files import folder_of
 from common.actions import ActionError
@@ -26,34 +20,48 @@ from common.actions import ActionError
 BATCH = 200
 
 
-def users_of_document(article: Article) -> list[Collection]:
-    """Return the collections that need a document: published ones, and drafts that show it."""
-    shown = SeedParagraph.objects.filter(paragraph__article=article).values("seed__collection")
-    needed = ~Q(state=CollectionState.DRAFT) | Q(pk__in=shown) | Q(candidate_sets__isnull=False)
-    return list(article.corpus.collections.filter(needed).distinct().order_by("slug"))
-
-
 def remove_document(article: Article) -> None:
     """Delete a document with its text, and the indexes that have its words.
 
     Raises ActionError where a collection needs it, and while files are being read.
     """
-    corpus = article.corpus
+    _remove(article.corpus, [article.document.external_id])
+
+
+def remove_upload(upload: DocumentUpload) -> int:
+    """Delete the documents that an upload brought, such as an archive's; return how many.
+
+    All or none: raises ActionError as `remove_document` does.
+    """
+    assert upload.corpus is not None
+    with transaction.atomic():
+        number = _remove(upload.corpus, upload.outcome.get("added", []))
+        # The same files may be sent again.
+        upload.delete()
+    return number
+
+
+def _remove(corpus: Corpus, names: Sequence[str]) -> int:
     with transaction.atomic():
         corpus = _locked(corpus)
-        if users := users_of_document(article):
+        articles = corpus.articles.filter(document__external_id__in=names)
+        if users := users_of_documents(corpus, articles):
+            which = "It stays: it can" if len(names) == 1 else "They stay: they can"
             raise ActionError(
-                f"It stays: it can be shown to workers of {_named(users)}. Drop a draft, or choose "
+                f"{which} be shown to workers of {named(users)}. Drop a draft, or choose "
                 "its seeds again; what was published needs its documents."
             )
         # Before the rows: who dies in between leaves rows whose index is built again.
         _remove_files(corpus)
-        _forget(corpus, article.document.external_id)
-        article.delete()
-        corpus.counts["removed"] = corpus.counts.get("removed", 0) + 1
+        _forget(corpus, names)
+        number = articles.count()
+        for batch in _batches(articles):
+            batch.delete()
+        corpus.counts["removed"] = corpus.counts.get("removed", 0) + number
         count_again(corpus)
     # What was built meanwhile has its words too.
     _remove_files(corpus)
+    return number
 
 
 def remove_corpus(corpus: Corpus) -> None:
@@ -66,15 +74,21 @@ def remove_corpus(corpus: Corpus) -> None:
         raise ActionError("It was read by a command, not uploaded.")
     with transaction.atomic():
         _locked(corpus)
-        if users := list(corpus.collections.order_by("slug")):
-            raise ActionError(f"It stays: {_named(users)} uses it. Drop a draft to remove it.")
+        if users := corpus.collections.order_by("slug"):
+            raise ActionError(f"It stays: {named(users)} uses it. Drop a draft to remove it.")
         Corpus.objects.filter(pk=corpus.pk).update(state="failed")
-    while batch := list(corpus.articles.values_list("pk", flat=True)[:BATCH]):
+    for batch in _batches(corpus.articles.all()):
         _overwritten()
-        Article.objects.filter(pk__in=batch).delete()
+        batch.delete()
     _remove_files(corpus)
     DocumentUpload.objects.filter(slug=corpus.slug).delete()
     corpus.delete()
+
+
+def _batches(articles: QuerySet[Article]) -> Iterator[QuerySet[Article]]:
+    """Yield articles some at a time, until they are all deleted."""
+    while batch := list(articles.values_list("pk", flat=True)[:BATCH]):
+        yield Article.objects.filter(pk__in=batch)
 
 
 def _locked(corpus: Corpus) -> Corpus:
@@ -94,14 +108,22 @@ def _overwritten() -> None:
             cursor.execute("PRAGMA secure_delete = ON")
 
 
-def _forget(corpus: Corpus, external_id: str) -> None:
-    """Take a document out of what uploads say of themselves."""
+def _forget(corpus: Corpus, names: Sequence[str]) -> None:
+    """Take documents out of what uploads say of themselves."""
+    gone = set(names)
     # Alone, before a note on it, or among documents that are alike.
-    named = re.compile(rf"(?:^|, | and ){re.escape(external_id)}(?:$|:|,| and | are | have )")
+    told = [
+        re.compile(rf"(?:^|, | and ){re.escape(name)}(?:$|:|,| and | are | have )")
+        for name in names
+    ]
     for upload in DocumentUpload.objects.filter(corpus=corpus):
-        for name, lines in upload.outcome.items():
-            if isinstance(lines, list):
-                upload.outcome[name] = [line for line in lines if not named.search(line)]
+        for kind, lines in upload.outcome.items():
+            if kind in ("added", "changed"):
+                upload.outcome[kind] = [line for line in lines if line not in gone]
+            elif isinstance(lines, list):
+                upload.outcome[kind] = [
+                    line for line in lines if not any(name.search(line) for name in told)
+                ]
         upload.save(update_fields=["outcome"])
 
 
@@ -110,7 +132,3 @@ def _remove_files(corpus: Corpus) -> None:
         path_of(graph).unlink(missing_ok=True)
         graph.delete()
     shutil.rmtree(folder_of(corpus), ignore_errors=True)
-
-
-def _named(users: list[Collection]) -> str:
-    return ", ".join(f"“{each.title or each.slug}”" for each in users)

@@ -166,6 +166,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
         corpus_pages.remove_document,
         name="remove_document",
     ),
+    path(
+        "corpora/<slug:slug>/uploads/<int:number>/remove/",
+        corpus_pages.remove_upload,
+        name="remove_upload",
+    ),
     path("corpora/<slug:slug>/remove/", corpus_pages.remove_corpus, name="remove_corpus"),
     path("collections/", overview.collections, name="collections"),
     path("collections/new/", overview.new_collection, name="new_collection"),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from collector.array_files import exclusive_folder, put_in_place
 from collector.models import Corpus, Paragraph
 from collector.models.article import ArticleKind
-from collector.models.corpus import CorpusState
+from collector.models.corpus import CorpusKind, CorpusState
 from collector.retrieval.file_format import RetrievalError
 from collector.retrieval.files import folder_of, state_of
 from collector.retrieval.passage_index import VERSION, PassageIndex, Progress, build
@@ -25,10 +25,14 @@ class Found(NamedTuple):
 def search(corpus: Corpus, query: str, k: int) -> list[Found]:
     """Return the k paragraphs that have a query's words by BM25, best first; fewer where few do.
 
-    Titles and headings count as words of their paragraphs. Never builds: raises RetrievalError
-    where `build_passages` has not been called for the corpus as it is now.
+    Titles and headings count as words of their paragraphs. While documents are added, those of
+    before are searched. Never builds: raises RetrievalError where `build_passages` was never
+    called for the corpus.
     """
-    index = passages_of(corpus)
+    earlier = _earlier(corpus)
+    index = (
+        _opened(earlier[-1]) if earlier and not path_of(corpus).exists() else passages_of(corpus)
+    )
     return [Found(int(index.ids[hit.text]), hit.score) for hit in index.search(query, k)]
 
 
@@ -64,6 +68,23 @@ def build_passages(
         for path in old:
             path.unlink(missing_ok=True)
         return target, True
+
+
+def build_again(corpus: Corpus) -> None:
+    """Build the index of documents to which others have come, if they had one."""
+    if _earlier(corpus):
+        build_passages(corpus)
+
+
+def _earlier(corpus: Corpus) -> list[Path]:
+    """Return the indexes there are, the newest last; those that have what was removed are gone.
+
+    None of a corpus of another kind: nothing builds that one's again.
+    """
+    if corpus.kind != CorpusKind.DOCUMENTS:
+        return []
+    found = folder_of(corpus).glob(f"*-{VERSION}.passages")
+    return sorted(found, key=lambda path: path.stat().st_mtime)
 
 
 def path_of(corpus: Corpus) -> Path:

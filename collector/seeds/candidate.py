@@ -16,12 +16,16 @@ GROUP = "group"
 
 @dataclass(frozen=True)
 class Candidate:
-    """What a protocol offers as a seed: `key` names its content, `text` finds duplicates."""
+    """What a protocol offers as a seed: `key` names its content, `text` finds duplicates.
+
+    together: the articles, by id, that its GROUP puts into one split; empty without a group.
+    """
 
     key: str
     text: str
     paragraphs: tuple[int, ...]
     payload: dict[str, object] = field(default_factory=dict)
+    together: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,18 @@ class JoinsTexts(Protocol):
         """Return the text that a seed of these paragraphs is about, to find duplicates by."""
 
 
+class ConnectsArticles(Protocol[P]):
+    """seeds.py of a protocol whose seeds connect articles, which then share a fold."""
+
+    def candidates_beside(
+        self, corpus: Corpus, parameters: P, rng: random.Random, folds: Mapping[int, str]
+    ) -> Iterable[Candidate]:
+        """Return what `candidates` does where nothing connects articles of two folds.
+
+        folds: of the articles that have one, by id, because earlier seeds show them.
+        """
+
+
 class CountsSeeds(Protocol[P]):
     """seeds.py of a protocol that says what to loosen where there are too few seeds."""
 
@@ -55,7 +67,9 @@ class TellsMisfits(Protocol):
         """Return which corpora fit, in a sentence, where this one offers no seed; else ""."""
 
 
-class SeedsModule(SeedsPart[P], JoinsTexts, CountsSeeds[P], TellsMisfits, Protocol[P]):
+class SeedsModule(
+    SeedsPart[P], JoinsTexts, ConnectsArticles[P], CountsSeeds[P], TellsMisfits, Protocol[P]
+):
     """All that is called of seeds.py where nobody keeps candidate sets."""
 
     @property

@@ -2,7 +2,8 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -19,10 +20,13 @@ from collector.models.corpus import CorpusKind
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from collector.protocols.parameters import FOLDS, Parameters
-from collector.seeds.candidate import GROUP, Candidate, Offered
+from collector.seeds.candidate import GROUP, Candidate, Offered, text_key
 from collector.seeds.seed_contracts import CURATED_SEEDS, SEEDS, SPLITS
 from common.actions import ActionError
 from common.seen_version import FIELD, check_seen
+
+# What the part of a protocol has whose seeds connect articles.
+BESIDE = "candidates_beside"
 
 
 def select_seeds(
@@ -33,11 +37,12 @@ def select_seeds(
 ) -> dict[str, int]:
     """Choose `count` more seeds for the main task, after those that qualification needs.
 
-    The choice follows from the collection's seed alone: 10 and then 20 more are the same seeds
-    as 30 at once. A fold, once planned, is never changed. Returns the new seeds of the main task
-    per fold, under "" where the protocol splits later. `tell` hears what each filter left; `seen`
-    is how many seeds there were when more were asked for, None asks no such thing. Raises
-    ActionError when the corpus has too few or others were chosen since, and then chooses none.
+    The choice follows from the collection's seed and the corpus alone: 10 and then 20 more are the
+    same seeds as 30 at once, unless the corpus has grown between. A fold, once planned, is never
+    changed. Returns the new seeds of the main task per fold, under "" where the protocol splits
+    later. `tell` hears what each filter left; `seen` is how many seeds there were when more were
+    asked for, None asks no such thing. Raises ActionError when the corpus has too few or others
+    were chosen since, and then chooses none.
     """
     if is_curated(collection):
         propose_sets(collection)
@@ -53,7 +58,7 @@ def select_seeds(
         found = candidates_of(collection, parameters)
         for what, left in found.steps if isinstance(found, Offered) else ():
             tell(what, left)
-        chosen = _choose(found, taken, wanted, parameters)
+        chosen = _choose(_beside_earlier(collection, found), taken, wanted, parameters)
         first = (collection.seeds.aggregate(last=Max("position"))["last"] or 0) + 1
         stages = _in_turn(wanted, parameters)
         return store_candidates(collection, parameters, chosen, stages, first)
@@ -143,6 +148,11 @@ def candidates_of(collection: Collection, parameters: Parameters) -> Iterable[Ca
     if told := misfit_of(protocol, collection.corpus):
         raise ActionError(f"The corpus {collection.corpus} offers no seed. {told}")
     rng = random.Random(f"{collection.random_seed}:seeds")
+    if protocol.has(SEEDS, BESIDE):
+        placed = SeedParagraph.objects.filter(seed__collection=collection).exclude(seed__fold="")
+        folds = dict(placed.values_list("paragraph__article_id", "seed__fold"))
+        beside = protocol.part(SEEDS, BESIDE).candidates_beside
+        return beside(collection.corpus, parameters, rng, folds)
     if not is_curated(collection):
         return protocol.part(SEEDS).candidates(collection.corpus, parameters, rng)
     try:
@@ -150,6 +160,39 @@ def candidates_of(collection: Collection, parameters: Parameters) -> Iterable[Ca
     except GraphError as error:
         raise ActionError(str(error)) from None
     return protocol.part(CURATED_SEEDS).candidates(collection.corpus, parameters, rng, pools)
+
+
+def _beside_earlier(collection: Collection, offered: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield what may come to the seeds chosen before, also of a corpus that has grown since.
+
+    Of a protocol with groups nothing is shown twice, and a group keeps the split of the documents
+    that have one. What new documents connect with two splits is left out: it would join them.
+    """
+    paragraphs, texts = set[int](), set[str]()
+    placed: dict[int, tuple[str, object]] = {}
+    rows = SeedParagraph.objects.filter(seed__collection=collection).values_list(
+        "paragraph_id",
+        "paragraph__text",
+        "paragraph__article_id",
+        "seed__fold",
+        "seed__payload",
+    )
+    for paragraph, text, article, fold, payload in rows.iterator():
+        paragraphs.add(paragraph)
+        texts.add(text_key(text))
+        if fold:
+            placed[article] = fold, payload.get(GROUP)
+    for candidate in offered:
+        known = sorted({placed[one] for one in candidate.together if one in placed}, key=str)
+        if not candidate.together:
+            yield candidate
+        elif (
+            paragraphs.isdisjoint(candidate.paragraphs)
+            and text_key(candidate.text) not in texts
+            and len({fold for fold, _ in known}) < 2
+        ):
+            group = {GROUP: known[0][1]} if known else {}
+            yield replace(candidate, payload={**candidate.payload, **group})
 
 
 def _wanted(collection: Collection, parameters: Parameters, count: int) -> dict[str, int]:

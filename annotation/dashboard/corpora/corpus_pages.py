@@ -18,7 +18,7 @@ from annotation.dashboard.corpora.upload_form import UploadForm, takes_documents
 from annotation.dashboard.lists import order_of
 from annotation.rehearsal.orders import forget_rehearsals
 from collector import document_removal
-from collector.document_removal import users_of_document
+from collector.document_users import users_of_documents
 from collector.ingest.documents.uploads import UNDER_WAY, upload_documents
 from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.models import Article, Corpus, DocumentUpload, UploadState
@@ -113,7 +113,9 @@ def document(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "article": article,
         "corpus": article.corpus,
         "document": getattr(article, "document", None),
-        "users": users_of_document(article) if hasattr(article, "document") else [],
+        "users": users_of_documents(article.corpus, Article.objects.filter(pk=article.pk))
+        if hasattr(article, "document")
+        else [],
         "sections": sections,
     }
     return render(request, "dashboard/corpora/document.html", shown)
@@ -137,6 +139,27 @@ def remove_document(request: HttpRequest, slug: str, number: int) -> HttpRespons
             messages.error(request, error.on_page)
             return redirect("document", slug=slug, number=number)
     messages.success(request, "Removed: its text is in no row and no index any more.")
+    return redirect("corpus", slug=slug)
+
+
+@requester_required
+@require_POST
+def remove_upload(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Remove what an upload brought, such as an archive's documents; all of it, or nothing."""
+    found = DocumentUpload.objects.filter(slug=slug, pk=number, corpus__slug=slug).first()
+    try:
+        if found is None or found.corpus is None:
+            raise ActionError("It was removed a moment ago.")
+        with transaction.atomic():
+            n = document_removal.remove_upload(found)
+            forget_rehearsals(found.corpus)
+    except ActionError as error:
+        messages.error(request, error.on_page)
+    else:
+        done = f"{n:,} document{'s' if n != 1 else ''}"
+        messages.success(
+            request, f"Removed: {done}, whose text is in no row and no index any more."
+        )
     return redirect("corpus", slug=slug)
 
 
@@ -194,6 +217,11 @@ def _now(request: HttpRequest, slug: str) -> dict[str, Any]:
         "takes_documents": row is not None and takes_documents(row),
         "collections": row.collections.order_by("slug") if row else (),
         "can_remove": is_of_documents,
+        "uploads": [
+            (each, len(each.outcome["added"]))
+            for each in DocumentUpload.objects.filter(corpus=row)
+            if row and each.outcome.get("added")
+        ],
     }
 
 

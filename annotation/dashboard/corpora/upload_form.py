@@ -6,8 +6,8 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.text import slugify
 
+from collector.document_users import curators_of
 from collector.ingest.documents.files import FORMATS, MOST_FILES
-from collector.ingest.documents.ingestion import users_of
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.language_names import is_language
@@ -132,5 +132,5 @@ class UploadForm(forms.Form):
 
 
 def takes_documents(corpus: Corpus) -> bool:
-    """Return whether documents can be added: no collection has chosen seeds of those it has."""
-    return corpus.kind == CorpusKind.DOCUMENTS and not users_of(corpus).exists()
+    """Return whether documents can be added: no collection has sets of its pages."""
+    return corpus.kind == CorpusKind.DOCUMENTS and not curators_of(corpus).exists()

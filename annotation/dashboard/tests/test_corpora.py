@@ -34,7 +34,7 @@ from collector.models import (
     SeedParagraph,
     UploadState,
 )
-from collector.retrieval.passages import build_passages
+from collector.retrieval.passages import build_passages, search
 from common.actions import ActionError
 
 pytestmark = pytest.mark.django_db
@@ -126,7 +126,7 @@ def test_a_document_is_shown_as_it_was_read_and_in_its_direction(rita: Client) -
     assert "Arabic, right to left" in rita.get("/corpora/the-handbook/").content.decode()
 
 
-def test_documents_are_added_until_a_collection_uses_the_corpus(rita: Client) -> None:
+def test_documents_are_added_also_while_a_collection_uses_the_corpus(rita: Client) -> None:
     send(rita, documents=[sent("a.txt", prose(6))])
     read_all()
     add = "/corpora/the-handbook/add/"
@@ -136,14 +136,72 @@ def test_documents_are_added_until_a_collection_uses_the_corpus(rita: Client) ->
     read_all()
     page = rita.get("/corpora/the-handbook/").content.decode()
     assert "<b>1</b> new, <b>1</b> changed" in page
-    make_collection(Corpus.objects.get())
-    Collection.objects.update(state="draft")
-    assert "Add documents" in rita.get("/corpora/the-handbook/").content.decode()
-    Collection.objects.update(state="collecting")
-    page = send(rita, add, documents=[sent("c.txt", prose(5))]).content.decode()
+    corpus = Corpus.objects.get()
+    make_collection(corpus)
+    Collection.objects.update(state="collecting", title="Pilot")
+    build_passages(corpus)
+    before = Article.objects.get(document__external_id="a.txt").pk
+    files = [sent("a.txt", prose(8)), sent("c.txt", f"{prose(5, 'c ')} A zeppelin came.")]
+    send(rita, add, documents=files)
+    read_all()
+    page = rita.get("/corpora/the-handbook/").content.decode()
+    assert "<b>1</b> new, <b>0</b> changed" in page
+    assert "a.txt has changed, but workers of “Pilot” can be shown it as it was" in page
+    assert Article.objects.get(document__external_id="a.txt").pk == before
+    # Workers who search find what has come.
+    assert len(search(Corpus.objects.get(), "zeppelin", 5)) == 1
+
+
+def test_until_what_has_come_is_indexed_workers_search_what_was_there(rita: Client) -> None:
+    send(rita, documents=[sent("a.txt", f"{prose(6)} A zeppelin came.")])
+    read_all()
+    build_passages(Corpus.objects.get())
+    Article.objects.create(corpus=Corpus.objects.get(), page_id=9, title="Nine", revision_id=0)
+    assert len(search(Corpus.objects.get(), "zeppelin", 5)) == 1
+
+
+def test_sets_of_pages_keep_a_corpus_as_it_is(rita: Client) -> None:
+    send(rita, documents=[sent("a.txt", prose(6))])
+    read_all()
+    made = make_collection(Corpus.objects.get())
+    made.candidate_sets.create(role="bridge", name="Towns", created_at=timezone.now())
+    page = send(
+        rita, "/corpora/the-handbook/add/", documents=[sent("c.txt", prose(5))]
+    ).content.decode()
     assert "so it stays as it is" in page
     assert "Add documents" not in page
-    assert DocumentUpload.objects.count() == 2
+    assert DocumentUpload.objects.count() == 1
+
+
+def test_what_an_upload_brought_is_removed_as_one(rita: Client) -> None:
+    send(rita, documents=[sent("a.txt", prose(6))])
+    read_all()
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        for name in "bc":
+            archive.writestr(f"{name}.txt", prose(5, f"{name} "))
+    files = {"documents": [SimpleUploadedFile("x.zip", packed.getvalue())]}
+    add, page = "/corpora/the-handbook/add/", "/corpora/the-handbook/"
+    send(rita, add, **files)
+    read_all()
+    upload = DocumentUpload.objects.first()
+    assert upload
+    remove = f"{page}uploads/{upload.pk}/remove/"
+    assert f'action="{remove}"' in rita.get(page).content.decode()
+    made = make_collection(Corpus.objects.get())
+    Collection.objects.update(state="collecting", title="Pilot")
+    told = rita.post(remove, follow=True).content.decode()
+    assert "They stay: they can be shown to workers of “Pilot”" in told
+    made.delete()
+    told = rita.post(remove, follow=True).content.decode()
+    assert "Removed: 2 documents, whose text is in no row" in told
+    assert "removed a moment ago" in rita.post(remove, follow=True).content.decode()
+    assert [each.external_id for each in Document.objects.all()] == ["a.txt"]
+    # Sent once more, it is read once more.
+    packed.seek(0)
+    send(rita, add, documents=[SimpleUploadedFile("x.zip", packed.getvalue())])
+    read_all()
+    assert Document.objects.count() == 3
 
 
 def test_what_is_wrong_is_said_at_its_field_and_keeps_nothing(rita: Client, home: Path) -> None:

@@ -239,6 +239,7 @@ NEED_NONE = {
     "take_back": "It names the act that it takes back by its time, and leaves later ones alone.",
     "drop": "The short name of the draft is typed, and it is gone after.",
     "remove_corpus": "Its short name is typed, and it is gone after.",
+    "remove_upload": "It names the row, whose documents are gone after.",
     "remove_document": "It names the row, which is gone after.",
     "answer_report": _ONCE,
     "decide_bonus": _ONCE,

@@ -1,7 +1,7 @@
 """Which sets of passages are asked about: those that rare words, citations or sections connect."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from collector.models import Corpus
@@ -25,8 +25,15 @@ def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> 
     The payload has the "rule" that drew it, the words "shared" and the group of documents that are
     in one fold. Raises ActionError for a corpus that is not read to its end.
     """
+    return candidates_beside(corpus, parameters, rng, {})
+
+
+def candidates_beside(
+    corpus: Corpus, parameters: "Parameters", rng: random.Random, folds: Mapping[int, str]
+) -> Offered:
+    """Return the same, no set or near duplicate connecting documents of two folds."""
     try:
-        return passage_sets(corpus, parameters.seeds, rng)
+        return passage_sets(corpus, parameters.seeds, rng, folds)
     except RetrievalError as error:
         raise ActionError(str(error)) from None
 

@@ -31,10 +31,7 @@ def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> 
         .order_by("article__title", "article_id", "position")
         .values_list("article_id", "article__title", "pk", "position")
     )
-    articles = [
-        [(title, pk, position) for *_, pk, position in rows]
-        for (_, title), rows in groupby(fitting.iterator(), key=lambda row: row[:2])
-    ]
+    articles = [list(rows) for _, rows in groupby(fitting.iterator(), key=lambda row: row[:2])]
     rng.shuffle(articles)
     for rows in articles:
         rng.shuffle(rows)
@@ -42,13 +39,14 @@ def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> 
     drawn = (row for turn in turns for row in turn if row is not None)
     seen: set[str] = set()
     while some := list(islice(drawn, TEXTS_AT_ONCE)):
-        texts = Paragraph.objects.in_bulk([pk for _, pk, _ in some])
-        for title, pk, position in some:
+        texts = Paragraph.objects.in_bulk([pk for *_, pk, _ in some])
+        for article, title, pk, position in some:
             text = texts[pk].text
             if (key := text_key(text)) not in seen:
                 seen.add(key)
                 name = f"{corpus.site_name}\n{title}\n{position}\n{text}"
-                yield Candidate(uuid5(NAMESPACE_URL, name).hex, text, (pk,), {GROUP: title})
+                key, group = uuid5(NAMESPACE_URL, name).hex, {GROUP: title}
+                yield Candidate(key, text, (pk,), group, (article,))
 
 
 def counter(corpus: Corpus) -> Callable[["Parameters"], int]:

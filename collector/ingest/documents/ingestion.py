@@ -11,8 +11,9 @@ from typing import IO
 from urllib.parse import unquote, urlsplit
 
 from django.db import transaction
-from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models import Count, Max, Sum
 
+from collector.document_users import curators_of, named, users_of_documents
 from collector.ingest.documents.blocks import sections_of
 from collector.ingest.documents.duplicates import duplicates
 from collector.ingest.documents.files import DocumentFile, find_files
@@ -29,8 +30,6 @@ from collector.ingest.wiki_site import direction_of
 from collector.language_names import language_name
 from collector.models import (
     Article,
-    Collection,
-    CollectionState,
     Corpus,
     Document,
     DocumentFormat,
@@ -38,6 +37,7 @@ from collector.models import (
 )
 from collector.models.article import ParagraphKind
 from collector.models.corpus import CorpusKind, CorpusState
+from collector.retrieval.passages import build_again
 from common.storable import NotStorable, storable
 
 BATCH = 50
@@ -97,8 +97,8 @@ def ingest_documents(
     """Read files, folders and zip archives of documents into the corpus; return what was done.
 
     What cannot be read is left out and named, the rest is stored. A document that the corpus has
-    is passed over, or read again if it has changed. Raises DocumentError, DumpError for a licence
-    without address, and what the database raises.
+    is passed over, or read again if it has changed and no collection needs it as it was. Raises
+    DocumentError, DumpError for a licence without address, and what the database raises.
     """
     if options.licence and not options.licence_url:
         licence_address(options.licence)
@@ -120,7 +120,9 @@ def ingest_documents(
         ]
         unchanged += len(entries) - len(new) - len(changed)
         if corpus is not None and (new or changed):
-            _check_unused(corpus)
+            _check_growing(corpus)
+            needed = _needed(corpus, changed, left_out)
+            changed = [each for each in changed if each.external_id not in needed]
         corpus = corpus or _created(options, language)
         done = IngestReport(corpus, unchanged=unchanged, left_out=left_out)
         if new or changed:
@@ -133,6 +135,8 @@ def ingest_documents(
     count_again(corpus, is_licence_given=bool(options.licence))
     if new or changed:
         done.notes += duplicates(corpus, {each.external_id for each in (*new, *changed)})
+        # Workers search what was indexed before, until this is done.
+        build_again(corpus)
     return done
 
 
@@ -236,19 +240,27 @@ def _of_language(
     return kept
 
 
-def users_of(corpus: Corpus) -> QuerySet[Collection]:
-    """Return the collections whose documents stay as they are: published, or with seeds chosen."""
-    begun = Q(seeds__isnull=False) | Q(candidate_sets__isnull=False)
-    return corpus.collections.filter(begun | ~Q(state=CollectionState.DRAFT)).distinct()
-
-
-def _check_unused(corpus: Corpus) -> None:
-    used = users_of(corpus).order_by("slug").first()
-    if used is not None:
+def _check_growing(corpus: Corpus) -> None:
+    """Raise DocumentError where candidate sets name the corpus's pages."""
+    if users := curators_of(corpus):
         raise DocumentError(
-            f"The collection {used.slug} uses the corpus {corpus.slug}, so it stays as it is; "
+            f"{named(users)} has sets of pages of the corpus {corpus.slug}, so it stays as it is; "
             "read new documents into a corpus of their own."
         )
+
+
+def _needed(corpus: Corpus, changed: list[_Entry], left_out: list[str]) -> set[str]:
+    """Return the ids of changed documents that stay as they were, and name them."""
+    found = set()
+    for each in changed:
+        articles = corpus.articles.filter(document__external_id=each.external_id)
+        if users := users_of_documents(corpus, articles):
+            found.add(each.external_id)
+            left_out.append(
+                f"{each.external_id} has changed, but workers of {named(users)} can be shown it as "
+                "it was, so it stays: give what is new an id of its own."
+            )
+    return found
 
 
 def _created(options: CorpusOptions, language: str) -> Corpus:

@@ -2,7 +2,8 @@
 
 import random
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from uuid import NAMESPACE_URL, uuid5
@@ -39,9 +40,12 @@ class _Document:
     names: tuple[str, ...]
 
 
-def passage_sets(corpus: Corpus, table: PassageSetsTable, rng: random.Random) -> Offered:
+def passage_sets(
+    corpus: Corpus, table: PassageSetsTable, rng: random.Random, folds: Mapping[int, str]
+) -> Offered:
     """Return the sets of passages that `table` asks for, in the order drawn.
 
+    folds: of the articles that have one, by id; none of two folds are connected.
     They depend on the corpus's text alone, never on row ids. The payload has the rule, the words
     that connect them, how many documents they are drawn from, and the GROUP of documents that must
     be in one split. Builds the index of the corpus's paragraphs. Raises RetrievalError.
@@ -52,14 +56,17 @@ def passage_sets(corpus: Corpus, table: PassageSetsTable, rng: random.Random) ->
     surveyed = survey(
         _passages(corpus, table, documents, rows), [each.names for each in documents], table
     )
-    drawn = draw(surveyed, table, rng)
+    drawn = draw(surveyed, table, rng, [folds.get(each.article, "") for each in documents])
     sets = drawn.sets
     index = passages_of(corpus)
+    together: dict[int, list[int]] = defaultdict(list)
+    for group, document in zip(drawn.groups, documents, strict=False):
+        together[group].append(document.article)
     found = (
         candidate
         for start in range(0, len(sets), SETS_AT_ONCE)
         for candidate in _candidates(
-            corpus, index, sets[start : start + SETS_AT_ONCE], rows, documents
+            corpus, index, sets[start : start + SETS_AT_ONCE], rows, documents, together
         )
     )
     return Offered(found, _steps(len(rows), table, drawn))
@@ -105,6 +112,7 @@ def _steps(n_passages: int, table: PassageSetsTable, drawn: Drawing) -> tuple[tu
     left_out = (
         (drawn.n_doubles, "nearly the same as another"),
         (drawn.n_common, "found in too many documents"),
+        (drawn.n_between, "found in documents of two splits"),
     )
     for number, why in left_out:
         if number:
@@ -184,6 +192,7 @@ def _candidates(
     drawn: Sequence[Drawn],
     rows: Sequence[int],
     documents: Sequence[_Document],
+    together: Mapping[int, Sequence[int]],
 ) -> Iterator[Candidate]:
     """Yield drawn sets with their texts; one query."""
     wanted = [rows[passage] for each in drawn for passage in each.passages]
@@ -206,6 +215,7 @@ def _candidates(
                 DOCUMENTS: len(documents),
                 GROUP: documents[each.group].title,
             },
+            together=tuple(together[each.group]),
         )
 
 

@@ -64,12 +64,15 @@ class Drawing(NamedTuple):
     """All sets in the order drawn, and how many passages no set has, whatever is asked for.
 
     n_doubles: nearly the same as one that can be drawn. n_common: what too many documents have, so
-    that these would all be in one split.
+    that these would all be in one split. n_between: what documents of two splits have. groups: the
+    group of each document.
     """
 
     sets: list[Drawn]
     n_doubles: int
     n_common: int
+    n_between: int
+    groups: list[int]
 
 
 class _Proposal(NamedTuple):
@@ -83,13 +86,21 @@ class _Proposal(NamedTuple):
 class _Drawing:
     """One drawing under way: what is used, and which documents are together."""
 
-    def __init__(self, surveyed: Surveyed, table: PassageSetsTable, rng: random.Random) -> None:
+    def __init__(
+        self,
+        surveyed: Surveyed,
+        table: PassageSetsTable,
+        rng: random.Random,
+        splits: Sequence[str],
+    ) -> None:
         self._surveyed, self._table, self._rng = surveyed, table, rng
         self._together = Groups(surveyed.n_documents)
+        # By the group of documents that have one.
+        self._splits = {number: split for number, split in enumerate(splits) if split}
         self._used: set[int] = set()
         self._n_of: Counter[int] = Counter()
         self._most = max(LEAST_TOGETHER, int(table.max_share_together * surveyed.n_documents))
-        self._n_doubles = self._n_common = 0
+        self._n_doubles = self._n_common = self._n_between = 0
         self._leave_out_boilerplate()
         strongest = surveyed.connections[: surveyed.n_documents]
         self._wanted = {passage for each in strongest for passage in (each.first, each.second)}
@@ -120,7 +131,8 @@ class _Drawing:
             else:
                 found.append((rule, passages))
         sets = [Drawn(rule, some, self._group(some[0])) for rule, some in found]
-        return Drawing(sets, self._n_doubles, self._n_common)
+        groups = [self._together.of(one) for one in range(self._surveyed.n_documents)]
+        return Drawing(sets, self._n_doubles, self._n_common, self._n_between, groups)
 
     def _next(self, rule: str) -> tuple[int, ...] | None:
         """Return the next set of a rule, what it has shown before counting less."""
@@ -164,14 +176,24 @@ class _Drawing:
         return all(self._n_of[document] < most for document in self._documents(passages))
 
     def _unite(self, passages: Sequence[int]) -> bool:
-        """Put the documents of passages together; return False where they would be too many."""
+        """Put the documents of passages together; return False for too many, or of two splits."""
         first, *others = self._documents(passages)
         groups = {self._together.of(document): self._together.size(document) for document in others}
         groups[self._together.of(first)] = self._together.size(first)
         if len(groups) > 1 and sum(groups.values()) > self._most:
             return False
-        for document in others:
-            self._together.unite(first, document)
+        return self._unite_documents([first, *others])
+
+    def _unite_documents(self, documents: Sequence[int]) -> bool:
+        """Put documents together, unless that would join two splits; return whether it was done."""
+        groups = {self._together.of(document) for document in documents}
+        splits = {self._splits[group] for group in groups if group in self._splits}
+        if len(splits) > 1:
+            return False
+        for document in documents[1:]:
+            self._together.unite(documents[0], document)
+        if splits:
+            (self._splits[self._together.of(documents[0])],) = splits
         return True
 
     def _documents(self, passages: Sequence[int]) -> list[int]:
@@ -196,9 +218,11 @@ class _Drawing:
                 self._used.add(group)
                 self._n_common += 1 + len(others)
                 continue
-            self._n_doubles += len(others)
-            for document in documents[1:]:
-                self._together.unite(documents[0], document)
+            if self._unite_documents(documents):
+                self._n_doubles += len(others)
+            else:
+                self._used.add(group)
+                self._n_between += 1 + len(others)
 
     def _singles(self) -> list[_Proposal]:
         """Return all passages, those last that are wanted for their connections."""
@@ -264,6 +288,14 @@ class _Drawing:
                 yield passages[start : start + WINDOW]
 
 
-def draw(surveyed: Surveyed, table: PassageSetsTable, rng: random.Random) -> Drawing:
-    """Return all the sets that can be drawn, in the order drawn; no passage is in two of them."""
-    return _Drawing(surveyed, table, rng).draw_all()
+def draw(
+    surveyed: Surveyed,
+    table: PassageSetsTable,
+    rng: random.Random,
+    splits: Sequence[str] = (),
+) -> Drawing:
+    """Return all the sets that can be drawn, in the order drawn; no passage is in two of them.
+
+    splits: of each document, blank where it has none yet; nothing joins two.
+    """
+    return _Drawing(surveyed, table, rng, splits).draw_all()

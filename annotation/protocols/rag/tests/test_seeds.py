@@ -12,7 +12,7 @@ from django.core.management import call_command
 from annotation.dashboard.tests.making import make_browser, send
 from annotation.protocols.rag.tests.conftest import FIRSTS, PLACES, write_documents
 from collector.accounts import owner
-from collector.models import Collection, Corpus
+from collector.models import Collection, Corpus, SeedParagraph
 from collector.protocols.loading import get_protocol
 from collector.seeds.looser_thresholds import find_looser
 from collector.seeds.passage_sets.corpus import passage_sets
@@ -139,7 +139,7 @@ def test_what_is_in_too_many_documents_is_counted_and_one_that_is_left_is_one(
     (folder / "oak.md").write_text(f"# Oak\n\n{other}\n", "utf-8")
     ingest(folder, "coast")
     table: Any = get_protocol("rag").parameters({"seeds.min_characters": 40}).seeds  # type: ignore[attr-defined]
-    offered = passage_sets(Corpus.objects.get(slug="coast"), table, random.Random(1))
+    offered = passage_sets(Corpus.objects.get(slug="coast"), table, random.Random(1), {})
     assert [f"{left} {what}" for what, left in offered.steps] == [
         "5 passages of 40 to 2,500 characters",
         "1 passage after leaving out 4 found in too many documents",
@@ -155,7 +155,7 @@ def test_sets_depend_on_the_text_alone_and_say_what_connects_them(
         ingest(folder, corpus)
     table: Any = get_protocol("rag").parameters({"seeds.min_characters": 40}).seeds  # type: ignore[attr-defined]
     once, again = (
-        list(passage_sets(Corpus.objects.get(slug=slug), table, random.Random(1)))
+        list(passage_sets(Corpus.objects.get(slug=slug), table, random.Random(1), {}))
         for slug in ("coast", "again")
     )
     assert [each.text for each in once] == [each.text for each in again]
@@ -163,3 +163,42 @@ def test_sets_depend_on_the_text_alone_and_say_what_connects_them(
     assert {each.payload["documents"] for each in once} == {9}
     several = [each for each in once if each.payload["rule"] in ("shared_terms", "citation")]
     assert any(each.payload["shared"] for each in several)
+
+
+def test_later_seeds_see_documents_that_came_since_and_no_split_is_joined(
+    tmp_path: Path, settings: Any
+) -> None:
+    settings.HOME = tmp_path
+    folder = write_documents(tmp_path / "own")
+    ingest(folder, "coast")
+    chosen("grown", 3)
+    collection = Collection.objects.get(slug="grown")
+    before = dict(SeedParagraph.objects.values_list("seed_id", "paragraph_id"))
+    # Each says what one of before says too, and the last what all of them say.
+    passages = [path.read_text("utf-8").split("\n\n")[2] for path in sorted(folder.glob("*.md"))]
+    for at, passage in enumerate(passages):
+        (folder / f"new-{at}.md").write_text(
+            f"# New {at}\n\n{passage} Indeed.\n\nA quay {at} of brick, {PLACES[at]} {FIRSTS[at]}, "
+            f"held {at} cranes until a winter storm took number {at} to sea.\n",
+            "utf-8",
+        )
+    bridge = "\n\n".join(f"{passage} Truly." for passage in passages)
+    (folder / "bridge.md").write_text(
+        f"# Bridge\n\n{bridge}\n\nThe bridge over the estuary was never opened by the duke.\n"
+    )
+    ingest(folder, "coast")
+    told = StringIO()
+    call_command("select_seeds", "grown", count=3, stdout=told)
+    assert "found in documents of two splits" in told.getvalue()
+    shown = SeedParagraph.objects.filter(seed__collection=collection)
+    assert dict(shown.filter(seed__in=before).values_list("seed_id", "paragraph_id")) == before
+    assert len(set(shown.values_list("paragraph_id", flat=True))) == shown.count()
+    assert shown.filter(paragraph__article__title__startswith="New").exists()
+    splits: dict[str, set[str]] = {}
+    for title, text, split in shown.values_list(
+        "paragraph__article__title", "paragraph__text", "seed__fold"
+    ):
+        splits.setdefault(title, set()).add(split)
+        # What is nearly the same stands for the document that had it first.
+        splits.setdefault(text.removesuffix(" Indeed.").removesuffix(" Truly."), set()).add(split)
+    assert all(len(found) == 1 for found in splits.values())

@@ -97,7 +97,7 @@ def test_run_again_it_adds_what_is_new_and_says_what_changed(folder: Path) -> No
     assert run(folder)["unchanged"] == 4
 
 
-def test_a_corpus_that_is_collected_from_stays_as_it_is(folder: Path) -> None:
+def test_a_corpus_that_is_collected_from_grows_and_what_it_has_stays(folder: Path) -> None:
     run(folder)
     create_collection(
         "pilot",
@@ -113,8 +113,11 @@ def test_a_corpus_that_is_collected_from_stays_as_it_is(folder: Path) -> None:
     Collection.objects.update(state="paused")
     assert run(folder)["unchanged"] == 3
     write(folder / "new.txt", prose(9, "c "))
-    with pytest.raises(CommandError, match="uses the corpus quarn, so it stays as it is"):
-        run(folder)
+    write(folder / "tower.txt", f"The Tower\n\n{prose(7)}")
+    done = run(folder)
+    assert (done["added"], done["changed"]) == (["new.txt"], [])
+    (why,) = done["left_out"]
+    assert why.startswith("tower.txt has changed, but workers of “Pilot” can be shown it as it was")
 
 
 def test_documents_of_the_same_text_or_nearly_the_same_are_named(tmp_path: Path) -> None:
