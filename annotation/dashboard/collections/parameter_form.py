@@ -1,5 +1,6 @@
 """A collection's parameters on pages: labels, values as people type them, and the form."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,9 @@ LABELS = {
     "floor_cents_per_hour": "Floor of the hourly rate",
     "repeats_percent": "Per cent held for work done again",
 }
+# A table at the beginning of what is wrong with it, and a name that it has in its own sentence.
+TABLE = re.compile(r"(?:(?<=; )|^)[a-z_]+(?:\.[a-z_]+)*(?=:)")
+NAME = re.compile(r"\b[a-z]+(?:[._][a-z]+)+\b")
 LONG = frozenset({"description"})
 YES, NO = "yes", "no"
 
@@ -165,9 +169,21 @@ def label_of(key: str) -> str:
     *path, last = key.split(".")
     label = own_label(last)
     where = " ".join(path).replace("_", " ").capitalize()
-    if label[1:2].islower():
-        label = label[:1].lower() + label[1:]
-    return f"{where}: {label}" if where else label
+    return f"{where}: {_lowered(label)}" if where else label
+
+
+def labelled(sentence: str, parameters: Parameters) -> str:
+    """Return what is wrong with parameters, each and each table called as pages call it."""
+    keys = sorted(dict(_leaves(parameters.model_dump(mode="json"))), key=len, reverse=True)
+    for key in keys:
+        sentence = re.sub(rf"(?<![\w.]){re.escape(key)}(\.\d+)?(?![\w.])", label_of(key), sentence)
+    sentence = TABLE.sub(lambda found: label_of(found[0]), sentence)
+    return NAME.sub(lambda found: _lowered(label_of(found[0])), sentence)
+
+
+def _lowered(label: str) -> str:
+    """Return a label as it stands inside a sentence."""
+    return label[:1].lower() + label[1:] if label[1:2].islower() else label
 
 
 def own_label(name: str) -> str:

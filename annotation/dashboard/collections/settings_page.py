@@ -1,7 +1,6 @@
 """Changing what a collection pays and how much stands open: asked, costed, then stored."""
 
 import json
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ from annotation.dashboard.collection_context import CollectionContext, collectio
 from annotation.dashboard.collections.parameter_form import (
     ParameterSheet,
     label_of,
+    labelled,
     readable_value,
     sheet_of,
 )
@@ -72,7 +72,7 @@ def change(request: HttpRequest, context: CollectionContext) -> HttpResponse:
                 _store(request, context, sheet, preview)
                 return _saved(request, context)
         except ActionError as error:
-            problem = _labelled(error.on_page, sheet)
+            problem = labelled(error.on_page, context.parameters)
     return context.render(
         request,
         "collections/settings.html",
@@ -86,13 +86,6 @@ def change(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         is_draft=context.collection.state == CollectionState.DRAFT,
         revisions=_history(context),
     )
-
-
-def _labelled(sentence: str, sheet: ParameterSheet) -> str:
-    """Return a sentence with the page's own name of each parameter that it names by its key."""
-    for key in sheet.wanted:
-        sentence = re.sub(rf"\b{re.escape(key)}(\.\d+)?:", f"{label_of(key)}:", sentence)
-    return sentence
 
 
 def _saved(request: HttpRequest, context: CollectionContext) -> HttpResponse:

@@ -184,6 +184,37 @@ def test_a_value_that_cannot_be_is_said_and_kept(
     assert f'value="{typed}"' in reply.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        (
+            {"question.redundancy.percent": "10"},
+            "Question: redundancy: give both percent and people, or neither",
+        ),
+        (
+            {"question.multi_link_questions": "9"},
+            "Question: multi link questions (9) must not be more than questions per HIT, 2: lower",
+        ),
+        (
+            {"checks.min_question_words": "99", "question.multi_link_questions": "9"},
+            "Checks: 10 times min question words (990) must not be more than max question "
+            "characters, 400: lower it",
+        ),
+        (
+            {"question_qualification.redundancy.percent": "10"},
+            "Question qualification: redundancy: give both percent",
+        ),
+    ],
+)
+def test_what_does_not_fit_together_is_said_by_the_page_s_own_names(
+    rita: Client, pilot: Collection, typed: dict[str, str], sentence: str
+) -> None:
+    Collection.objects.update(state=CollectionState.DRAFT)
+    (told,) = re.findall(r'role="alert">(.*?)</p>', post(rita, **typed).content.decode())
+    assert sentence in told
+    assert "_" not in told
+
+
 def test_nothing_typed_is_nothing_to_change(rita: Client, pilot: Collection) -> None:
     assert "Nothing would change" in post(rita).content.decode()
 
