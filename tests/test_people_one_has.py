@@ -101,6 +101,7 @@ def test_members_of_any_chosen_group_see_the_hits_and_nobody_else(
     shown = rita.get("/collections/pilot/publish/").content.decode()
     test = title(pilot, "question_qualification")
     assert "Seen by 2 people of Lab panel and Class A" in shown
+    assert "Simulated workers are in no group: to try all of it with them, <a href=" in shown
     run("publish", "pilot")
     assert test in titles(ada)
     assert test in titles(grace)

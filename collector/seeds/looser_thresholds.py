@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from collector.models import Collection
+from collector.models import Collection, Corpus
+from collector.models.corpus import CorpusKind
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import get_protocol
+from collector.protocols.loading import Protocol, get_protocol
 from collector.seeds.seed_contracts import SEEDS
 
 TABLE = "seeds"
@@ -17,6 +18,33 @@ MOST_ARTICLES, MOST_OF_ALL = 20_000, 5_000
 # A least value becomes these shares of itself, a greatest one these multiples, where they differ.
 LESS = (0.8, 0.5, 0.2, 0.1, 0.05, 0.02, 0.0)
 MORE = (1.5, 2.0, 4.0)
+# The length that documents of short paragraphs need, and the share of them that is too few.
+LENGTH, TOO_FEW, ENOUGH = "min_characters", 0.1, 0.5
+
+
+@dataclass(frozen=True)
+class FittingLength:
+    """The least length of a seed's paragraph that fits documents, where the usual one does not.
+
+    n_usual, n_seeds: how many seeds the usual one gives, and this one.
+    """
+
+    usual: int
+    value: int
+    n_usual: int
+    n_seeds: int
+
+    @property
+    def overrides(self) -> dict[str, object]:
+        """Return what a collection is created with."""
+        return {f"{TABLE}.{LENGTH}": self.value}
+
+    def __str__(self) -> str:
+        return (
+            f"The documents have short paragraphs: with {self.usual:,} characters or more, as the "
+            f"protocol has it, there would be {self.n_usual:,} seeds. Here {self.value:,} are "
+            f"enough, which gives {self.n_seeds:,}. Change it in the settings of the draft."
+        )
 
 
 @dataclass(frozen=True)
@@ -79,6 +107,27 @@ def find_looser(collection: Collection, needed: int) -> LooserThresholds:
         return LooserThresholds(single, [])
     loosest = wider | dict(_values(parameters.seeds))
     return LooserThresholds(single, _together(table, loosest, needed, counted))
+
+
+def fitting_length(protocol: Protocol, corpus: Corpus) -> FittingLength | None:
+    """Return a lower least length where a protocol's own leaves nearly no paragraph of documents.
+
+    It is the highest of LESS that gives half of the seeds that any gives.
+    """
+    seeds = getattr(protocol.parameters(), TABLE, None)
+    usual = getattr(seeds, LENGTH, 0)
+    if corpus.kind != CorpusKind.DOCUMENTS or not usual or not protocol.has(SEEDS, COUNTS):
+        return None
+    how_many = protocol.part(SEEDS, COUNTS).counter(corpus)
+    counts = {
+        value: how_many(protocol.parameters({f"{TABLE}.{LENGTH}": value}))
+        for value in dict.fromkeys([usual, *(max(1, round(usual * share)) for share in LESS)])
+    }
+    most = max(counts.values())
+    if counts[usual] >= TOO_FEW * most:
+        return None
+    value = next(value for value, n in counts.items() if n >= ENOUGH * most)
+    return FittingLength(usual, value, counts[usual], counts[value])
 
 
 def _together(

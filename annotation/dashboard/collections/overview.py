@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -25,6 +26,7 @@ from annotation.splits.difficulty.status import last_run
 from collector.models import Collection, CollectionState
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import ProtocolError
+from collector.seeds.looser_thresholds import fitting_length
 from collector.serving.sample import is_sample
 from common.actions import ActionError
 from common.sent_form import form_key, made_before
@@ -56,7 +58,7 @@ def new_collection(request: HttpRequest) -> HttpResponse:
     form = CollectionForm(request.POST or None, initial={"corpus": request.GET.get("corpus", "")})
     if request.method == "POST":
         key = form_key(request)
-        made = _create(form, key) if form.is_valid() else None
+        made = _create(request, form, key) if form.is_valid() else None
         # Sent again, its name is taken by what it made.
         made = made or made_before(Collection.objects.all(), key)
         if made:
@@ -66,15 +68,18 @@ def new_collection(request: HttpRequest) -> HttpResponse:
     return render(request, "dashboard/collections/new.html", context, status=status)
 
 
-def _create(form: CollectionForm, key: str) -> Collection | None:
+def _create(request: HttpRequest, form: CollectionForm, key: str) -> Collection | None:
     """Return the new collection, or None with the reason at the field it is about."""
     given = form.cleaned_data
+    overrides = {"people.groups": given["groups"]} if given.get("groups") else {}
+    fitting = None
     try:
+        fitting = fitting_length(given["protocol"], given["corpus"])
         made = create_collection(
             given["slug"],
             given["protocol"],
             given["corpus"],
-            overrides={"people.groups": given["groups"]} if given.get("groups") else {},
+            overrides=overrides | (fitting.overrides if fitting else {}),
             seed=given["seed"],
             now=timezone.now(),
             title=given["title"],
@@ -89,6 +94,8 @@ def _create(form: CollectionForm, key: str) -> Collection | None:
     except ProtocolError as error:
         form.add_error("protocol", str(error).split("\n"))
     else:
+        if fitting:
+            messages.info(request, str(fitting))
         return made
     return None
 

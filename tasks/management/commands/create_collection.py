@@ -13,6 +13,7 @@ from collector.lookup import corpus_named
 from collector.protocols.creation import create_collection, withholds
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
+from collector.seeds.looser_thresholds import fitting_length
 from common.actions import ActionError
 from common.arguments import amount, seed
 from common.command_line import MANAGE
@@ -69,12 +70,16 @@ class Command(BaseCommand):
             protocol = get_protocol(options["protocol"])
             overrides = dict(assignment(text) for text in options["set"])
             overrides |= dict(_lines(text) for text in options["lines"])
+            corpus = corpus_named(options["corpus"])
+            fitting = fitting_length(protocol, corpus)
+            if fitting:
+                overrides = fitting.overrides | overrides
             parameters = protocol.parameters(overrides)
             unsure = _unchecked(parameters.people.groups)
             collection = create_collection(
                 options["name"],
                 protocol,
-                corpus_named(options["corpus"]),
+                corpus,
                 overrides=overrides,
                 seed=options["seed"],
                 now=timezone.now(),
@@ -88,6 +93,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         if unsure:
             self.stderr.write(unsure)
+        if fitting and fitting.overrides.items() <= overrides.items():
+            self.stderr.write(str(fitting))
         if options["contact"] == NOBODY:
             self.stderr.write(
                 f"Workers are told to write to {NOBODY}, where nobody reads: give --contact."

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from annotation.dashboard.tests.making import make_browser
 from annotation.protocols.squad.tests.conftest import publish_small
 from annotation.protocols.squad.tests.test_whole_way import questions_of, release
-from collector.models import Corpus
+from collector.models import Collection, Corpus
 from tests.page_workers import Person, look
 
 pytestmark = pytest.mark.django_db
@@ -43,3 +44,33 @@ def test_they_are_asked_about_and_released_with_true_offsets(
         for mark in question["answers"] or question["plausible_answers"]:
             start = mark["answer_start"]
             assert context[start : start + len(mark["text"])] == mark["text"]
+
+
+def test_short_paragraphs_are_asked_about_and_the_requester_is_told(
+    tmp_path: Path, settings: Any
+) -> None:
+    settings.PASSWORDLESS_SIGN_IN = True
+    folder = tmp_path / "own"
+    folder.mkdir()
+    for number in range(8):
+        told = " ".join(TEXT.format(n=1900 + number + turn) for turn in range(1 + number % 2))
+        (folder / f"{number}.md").write_text(f"# {number}\n\n{told}\n", "utf-8")
+    options = {"corpus": "own", "language": "ar", "processes": 1}
+    call_command("ingest_documents", str(folder), **options, stdout=StringIO())
+    browser = make_browser()
+    form = {"title": "Own", "protocol": "squad", "corpus": "own", "budget": "90"}
+    form |= {"requester_name": "Rita", "requester_contact": "rita@example.org"}
+    page = browser.post("/collections/new/", form, follow=True).content.decode()
+    assert "with 500 characters or more, as the protocol has it, there would be 0 seeds" in page
+    assert "Here 100 are enough, which gives 4." in page
+    assert Collection.objects.get(slug="own").parameters["seeds"]["min_characters"] == 100
+    told = StringIO()
+    said = {"protocol": "squad", "corpus": "own", "budget": 90.0, "stdout": StringIO()}
+    call_command("create_collection", "told", **said, stderr=told)
+    assert "Here 100 are enough" in told.getvalue()
+    # Whoever says a length is asked for no other.
+    told = StringIO()
+    kept = ["seeds.min_characters=400"]
+    call_command("create_collection", "kept", **said, set=kept, stderr=told)
+    assert "are enough" not in told.getvalue()
+    assert Collection.objects.get(slug="kept").parameters["seeds"]["min_characters"] == 400
