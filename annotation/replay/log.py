@@ -5,7 +5,9 @@ that of time, whatever it is: one act can undo another. It holds the key of the 
 everything people handed in, so it is never a part of a release.
 """
 
+import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, ClassVar
@@ -19,6 +21,11 @@ VERSION = 1
 
 class LogError(Exception):
     """The log cannot be written, read or replayed; the message is one line that says why."""
+
+
+def text_sha256(texts: Iterable[str]) -> str:
+    """Return the SHA-256 by which a seed's passages are known again."""
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
 class Line(BaseModel):
@@ -90,13 +97,20 @@ class StatementLine(Line):
 
 
 class SeedLine(Line):
-    """One seed; its paragraphs are found by its key, which names their content."""
+    """One seed; its paragraphs are found by its key, which names their content.
+
+    Of documents, to which others may have come since, it tells them itself: passages, the title and
+    place of each, the SHA-256 of their texts, and the payload. Logs of before do not.
+    """
 
     name = "seed"
     key: str
     position: int
     fold: str
     stage: str
+    passages: list[tuple[str, int]] = []
+    sha256: str = ""
+    payload: dict[str, Any] = {}
 
 
 class UnitLine(Line):

@@ -1,12 +1,13 @@
 """Lays out the collection of a log anew: same parameters, words, seeds and key, nobody's work."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
 
 from annotation.models import Statement
-from annotation.replay.log import Log, LogError
-from collector.models import Collection, CollectionRevision, Corpus
+from annotation.replay.log import Log, LogError, SeedLine, text_sha256
+from collector.models import Collection, CollectionRevision, Corpus, Paragraph
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import PeopleTable
@@ -18,6 +19,7 @@ from tasks.models import Worker
 # A replay makes its own units and HITs, in the order of the log: no job does it meanwhile. It
 # claims the collection anew at every step; one that died leaves it to the jobs after so long.
 OWN_MAINTENANCE = timedelta(minutes=10)
+SEEDS_AT_ONCE = 200
 
 
 def recreate_collection(log: Log, corpus: Corpus, now: datetime) -> Collection:
@@ -82,17 +84,18 @@ def write_texts(collection: Collection, log: Log, newest: dict[str, int], now: d
 
 
 def recreate_seeds(collection: Collection, log: Log) -> None:
-    """Make the log's seeds of the paragraphs that their keys name; raises LogError."""
+    """Make the log's seeds of the paragraphs that it or their keys name; raises LogError."""
     wanted = {seed.key for seed in log.seeds}
-    found: dict[str, Candidate] = {}
+    found = _told(collection.corpus, [seed for seed in log.seeds if seed.passages])
     if is_curated(collection):
         # Sets that a person has changed are not in the log: their seeds are missed below.
         propose_sets(collection)
-    for candidate in candidates_of(collection, parameters_of(collection)):
-        if candidate.key in wanted:
-            found.setdefault(candidate.key, candidate)
-        if len(found) == len(wanted):
-            break
+    if any(not seed.passages for seed in log.seeds):
+        for candidate in candidates_of(collection, parameters_of(collection)):
+            if candidate.key in wanted:
+                found.setdefault(candidate.key, candidate)
+            if len(found) == len(wanted):
+                break
     if len(found) < len(wanted):
         raise LogError(
             f"The corpus {collection.corpus.slug!r} lacks {len(wanted) - len(found)} of the "
@@ -102,3 +105,20 @@ def recreate_seeds(collection: Collection, log: Log) -> None:
     store_seeds(
         collection, [(found[seed.key], seed.position, seed.stage, seed.fold) for seed in log.seeds]
     )
+
+
+def _told(corpus: Corpus, seeds: Sequence[SeedLine]) -> dict[str, Candidate]:
+    """Return by key the seeds whose passages the corpus has as the log tells them."""
+    found: dict[str, Candidate] = {}
+    for start in range(0, len(seeds), SEEDS_AT_ONCE):
+        some = seeds[start : start + SEEDS_AT_ONCE]
+        titles = {title for seed in some for title, _ in seed.passages}
+        rows = Paragraph.objects.filter(article__corpus=corpus, article__title__in=titles)
+        known = {(row.article.title, row.position): row for row in rows.select_related("article")}
+        for seed in some:
+            shown = [known[place] for place in seed.passages if place in known]
+            texts = [row.text for row in shown]
+            if text_sha256(texts) == seed.sha256:
+                paragraphs = tuple(row.pk for row in shown)
+                found[seed.key] = Candidate(seed.key, "\n".join(texts), paragraphs, seed.payload)
+    return found

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Q, Sum
+from django.db.models import Prefetch, Q, Sum
 
 from annotation.decisions.label_decisions import stages_apart
 from annotation.models import Exclusion, Override, Statement, Verdict
@@ -43,10 +43,12 @@ from annotation.replay.log import (
     TextLine,
     TicketLine,
     UnitLine,
+    text_sha256,
 )
 from annotation.splits.difficulty.single_hop_review import decisions
 from annotation.splits.difficulty.status import last_run
-from collector.models import Collection, StageState
+from collector.models import Collection, SeedParagraph, StageState
+from collector.models.corpus import CorpusKind
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import revisions_of
 from tasks.dialog.rules import Ending, Reply, Role
@@ -67,8 +69,8 @@ from tasks.models import (
 )
 from tasks.simulation.synthetic_fields import SYNTHETIC_FIELDS, made_up
 
-# How many dialogs are read at a time, with all their turns.
-CHUNK_DIALOGS = 200
+# How many dialogs are read at a time, with all their turns; and seeds, with their passages.
+CHUNK_DIALOGS, CHUNK_SEEDS = 200, 500
 
 
 def check_loggable(collection: Collection, path: Path) -> None:
@@ -129,8 +131,7 @@ def _lines(collection: Collection, dates: Dates) -> Iterator[Line]:
         yield RevisionLine(key=row.key, old=row.old, new=row.new, why=row.why, by=row.by, at=row.at)
     for said in Statement.objects.filter(collection=collection):
         yield StatementLine(about=said.about, text=said.text, by=said.by, at=said.at)
-    for seed in collection.seeds.select_related("stage").order_by("position").iterator():
-        yield SeedLine(key=seed.key, position=seed.position, fold=seed.fold, stage=seed.stage.name)
+    yield from _seeds(collection)
     yield from _units(collection)
     made, given = _made(collection), _given(collection)
     places = {}
@@ -148,6 +149,23 @@ def _lines(collection: Collection, dates: Dates) -> Iterator[Line]:
         yield ClosedLine(stage=stage.name)
     yield from _agreeing(collection)
     yield from _difficulty(collection)
+
+
+def _seeds(collection: Collection) -> Iterator[SeedLine]:
+    paragraphs = SeedParagraph.objects.select_related("paragraph__article").order_by("position")
+    rows = collection.seeds.select_related("stage").order_by("position")
+    rows = rows.prefetch_related(Prefetch("seed_paragraphs", queryset=paragraphs))
+    tells_passages = collection.corpus.kind == CorpusKind.DOCUMENTS
+    for seed in rows.iterator(chunk_size=CHUNK_SEEDS):
+        told: dict[str, Any] = {}
+        if tells_passages:
+            shown = [row.paragraph for row in seed.seed_paragraphs.all()]
+            told["passages"] = [(row.article.title, row.position) for row in shown]
+            told["sha256"] = text_sha256([row.text for row in shown])
+            told["payload"] = seed.payload
+        yield SeedLine(
+            key=seed.key, position=seed.position, fold=seed.fold, stage=seed.stage.name, **told
+        )
 
 
 def _units(collection: Collection) -> Iterator[UnitLine]:

@@ -1,9 +1,11 @@
 """Sets of passages become seeds of both stages in turn, the same however often they are chosen."""
 
+import json
 import random
 import re
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,11 +13,16 @@ from django.core.management import call_command
 
 from annotation.dashboard.tests.making import make_browser, send
 from annotation.protocols.rag.tests.conftest import FIRSTS, PLACES, write_documents
+from annotation.release.facts import Dates
+from annotation.replay.log import LogError, SeedLine
+from annotation.replay.recreation import recreate_seeds
+from annotation.replay.write_log import log_lines
 from collector.accounts import owner
 from collector.models import Collection, Corpus, SeedParagraph
 from collector.protocols.loading import get_protocol
 from collector.seeds.looser_thresholds import find_looser
 from collector.seeds.passage_sets.corpus import passage_sets
+from tasks.tests.making import NOW
 from tests.page_workers import run
 
 pytestmark = pytest.mark.django_db
@@ -202,3 +209,18 @@ def test_later_seeds_see_documents_that_came_since_and_no_split_is_joined(
         # What is nearly the same stands for the document that had it first.
         splits.setdefault(text.removesuffix(" Indeed.").removesuffix(" Truly."), set()).add(split)
     assert all(len(found) == 1 for found in splits.values())
+    # The log of all this tells what was drawn from fewer documents.
+    lines = [json.loads(line) for line in log_lines(collection, Dates(NOW.date(), None, None))]
+    seeds = [SeedLine(**line) for line in lines if line.pop("is") == "seed"]
+    run("create_collection", "again", protocol="rag", corpus="coast", budget=90.0, seed=3, set=FEW)
+    again = Collection.objects.get(slug="again")
+    recreate_seeds(again, SimpleNamespace(seeds=seeds))
+    values = ("key", "position", "fold", "payload", "stage__name", "seed_paragraphs__paragraph")
+    told_again = [
+        list(each.seeds.order_by("position").values_list(*values)) for each in (collection, again)
+    ]
+    assert told_again[0] == told_again[1]
+    other = seeds[0].model_copy(update={"sha256": "of another text"})
+    again.seeds.all().delete()
+    with pytest.raises(LogError, match="lacks 1 of the 12 seeds of the log"):
+        recreate_seeds(again, SimpleNamespace(seeds=[other, *seeds[1:]]))
