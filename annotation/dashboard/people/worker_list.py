@@ -59,6 +59,7 @@ class WorkerLine:
     handed_in: int
     rejected: int
     questions: int
+    kept: int
     kept_share: float | None
     answers: int
     agreeing_share: float | None
@@ -181,16 +182,16 @@ def _cells(context: CollectionContext, line: WorkerLine) -> list[object]:
     ]
 
 
-def lines_of_workers(context: CollectionContext) -> list[WorkerLine]:
-    """Return a line for everybody who took work; eight queries, however many there are."""
+def lines_of_workers(context: CollectionContext, one: str = "") -> list[WorkerLine]:
+    """Return a line for everybody who took work, or for `one`; eight queries, however many."""
     collection = context.collection
     people, out = people_of(collection), excluded_workers(collection)
     rows = Worker.objects.filter(leases__unit__stage__collection=collection)
-    known = {worker.pk: worker for worker in rows.distinct()}
+    known = {worker.pk: worker for worker in rows.filter(_only(one, "pk")).distinct()}
     seconds: dict[str, list[int]] = defaultdict(list)
     handed_in, rejected = Counter[str](), Counter[str]()
     work = Submission.objects.filter(lease__unit__stage__collection=collection)
-    for worker, state, active, synthetic in work.values_list(
+    for worker, state, active, synthetic in work.filter(_only(one, "lease__worker")).values_list(
         "lease__worker_id", "state", "active_seconds", "synthetic"
     ):
         handed_in[worker] += 1
@@ -200,7 +201,9 @@ def lines_of_workers(context: CollectionContext) -> list[WorkerLine]:
     questions = {
         row["worker"]: row
         for row in Question.objects.filter(
-            stage__collection=collection, stage__name__in=voting_stages(context.parameters)
+            _only(one),
+            stage__collection=collection,
+            stage__name__in=voting_stages(context.parameters),
         )
         .order_by()
         .values("worker")
@@ -210,14 +213,16 @@ def lines_of_workers(context: CollectionContext) -> list[WorkerLine]:
             decided=Count("pk", filter=Q(verdict__outcome__in=["kept", "dropped"])),
         )
     }
-    answers, compared, agreeing = _votes(context)
+    answers, compared, agreeing = _votes(context, one)
     paid = Payment.objects.filter(
-        collection=collection, state__in=[PaymentState.DUE, PaymentState.CONFIRMED]
+        _only(one), collection=collection, state__in=[PaymentState.DUE, PaymentState.CONFIRMED]
     )
     cents = dict(paid.order_by().values_list("worker").annotate(cents=Sum("amount_cents")))
     nothing = {"n": 0, "kept": 0, "decided": 0}
     found = []
     for worker, number in people.numbers.items():
+        if worker not in known:
+            continue
         wrote, row = questions.get(worker, nothing), known[worker]
         counts = worker not in out and row.withdrawn_at is None
         found.append(
@@ -227,6 +232,7 @@ def lines_of_workers(context: CollectionContext) -> list[WorkerLine]:
                 handed_in=handed_in[worker],
                 rejected=rejected[worker],
                 questions=wrote["n"],
+                kept=wrote["kept"],
                 kept_share=_share(wrote["kept"], wrote["decided"]) if counts else None,
                 answers=answers[worker],
                 agreeing_share=_share(agreeing[worker], compared[worker]) if counts else None,
@@ -240,15 +246,24 @@ def lines_of_workers(context: CollectionContext) -> list[WorkerLine]:
     return found
 
 
-def _votes(context: CollectionContext) -> tuple[Counter[str], Counter[str], Counter[str]]:
+def _only(one: str, at: str = "worker") -> Q:
+    """Return the condition that rows are one worker's, whom they name at `at`; none for ""."""
+    return Q(**{at: one}) if one else Q()
+
+
+def _votes(context: CollectionContext, one: str) -> tuple[Counter[str], Counter[str], Counter[str]]:
     """Return by worker how many answers they gave, how many can be compared, how many agree."""
     kept = Verdict.objects.filter(
         question__stage__collection=context.collection, outcome="kept", n_votes__gt=1
     )
+    kept = kept.filter(_only(one, "question__answers__worker"))
     of_question = dict(kept.values_list("question_id", "agreeing"))
     stages = {name for names in voting_stages(context.parameters).values() for name in names}
     rows = Answer.objects.filter(
-        stage__collection=context.collection, stage__name__in=stages, corrected_by=""
+        _only(one),
+        stage__collection=context.collection,
+        stage__name__in=stages,
+        corrected_by="",
     )
     answers, compared, agreeing = Counter[str](), Counter[str](), Counter[str]()
     for worker, answer, question in rows.values_list("worker_id", "pk", "question_id"):

@@ -1,7 +1,6 @@
 """One worker of a collection: what they made, what they are called, leaving all of it out."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -14,28 +13,16 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.money.assignments import lines_of
+from annotation.dashboard.people.worker_list import lines_of_workers
 from annotation.dashboard.people.worker_names import people_of
-from annotation.decisions.counted_work import counted_without
 from annotation.decisions.exclusions import exclude_worker, include_again
-from annotation.decisions.verdicts import voting_stages
 from annotation.models import Exclusion
 from common.actions import ActionError
 from common.seen_version import version_of
-from tasks.models import Answer, Question, ReceiptState, Session, Submission, Worker
+from tasks.models import Session, Worker
 from tasks.people.given_names import LONGEST_NAME, name_worker
 
 PER_PAGE = 25
-
-
-@dataclass(frozen=True)
-class WorkerTotals:
-    """How much a worker made for the dataset, and of what was handed in how much was rejected."""
-
-    questions: int
-    kept: int
-    answers: int
-    handed_in: int
-    rejected: int
 
 
 @collection_page
@@ -57,7 +44,7 @@ def worker(request: HttpRequest, context: CollectionContext, number: int) -> Htt
         who=people.name(row.pk),
         given=people.given.get(row.pk, ""),
         row=row,
-        made=_made(context, row),
+        made=lines_of_workers(context, row.pk)[0],
         page=page,
         lines=lines_of(page, people),
         acts=acts,
@@ -123,23 +110,6 @@ def _acts(context: CollectionContext, row: Worker) -> QuerySet[Exclusion]:
 
 def _seen(acts: Iterable[Exclusion]) -> str:
     return version_of([(one.pk, one.back_at) for one in acts])
-
-
-def _made(context: CollectionContext, row: Worker) -> WorkerTotals:
-    stages = voting_stages(context.parameters)
-    voting = {name for names in stages.values() for name in names}
-    of = {"worker": row, "stage__collection": context.collection}
-    questions = Question.objects.filter(**of, stage__name__in=stages)
-    work = Submission.objects.filter(
-        lease__worker=row, lease__unit__stage__collection=context.collection
-    )
-    return WorkerTotals(
-        questions=questions.count(),
-        kept=questions.filter(counted_without(frozenset()), verdict__outcome="kept").count(),
-        answers=Answer.objects.filter(**of, stage__name__in=voting).count(),
-        handed_in=work.count(),
-        rejected=work.filter(state=ReceiptState.REJECTED).count(),
-    )
 
 
 def _typed(context: CollectionContext, number: int) -> str:
