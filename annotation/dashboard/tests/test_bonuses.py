@@ -93,10 +93,10 @@ def test_the_list_tells_who_decided_each(rita: Client, pilot: Collection) -> Non
     found = make_refused_bonus(pilot, "No.")
     Payment.objects.filter(pk=found.pk).update(by=ON_MARKETPLACE, state=PaymentState.CONFIRMED)
     assert "$0.50" in (mine := rita.get(f"{MONEY}?show=given").content.decode())
-    assert "<td>owner</td>" in mine
-    assert "<td>the marketplace</td>" not in mine
+    assert '<td data-of="By">owner</td>' in mine
+    assert '<td data-of="By">the marketplace</td>' not in mine
     assert "$1.50</td>" in (theirs := rita.get(f"{MONEY}?show=elsewhere").content.decode())
-    assert "<td>the marketplace</td>" in theirs
+    assert '<td data-of="By">the marketplace</td>' in theirs
     assert "None so far of this kind" in rita.get(f"{MONEY}?show=rules").content.decode()
 
 

@@ -66,7 +66,7 @@ def test_owed_and_confirmed_are_never_mixed(rita: Client, pilot: Collection) -> 
     make_submission(stage, reward=500)
     Payment.objects.filter(amount_cents=500).update(state=PaymentState.CONFIRMED)
     page = rita.get(PAGE).content.decode()
-    assert '<td class="n">$4.00</td><td class="n">$5.00</td>' in page
+    assert 'data-of="Owed">$4.00</td><td class="n" data-of="Confirmed">$5.00</td>' in page
 
 
 def test_a_refused_bonus_is_shown_with_the_marketplaces_words(
@@ -75,7 +75,7 @@ def test_a_refused_bonus_is_shown_with_the_marketplaces_words(
     bonus = make_refused_bonus(pilot, "<b>No such worker.</b>")
     page = rita.get(PAGE).content.decode()
     assert "The marketplace says: <q>&lt;b&gt;No such worker.&lt;/b&gt;</q>" in page
-    assert '<td class="n">$4.00</td><td class="n">$0.00</td>' in page
+    assert 'data-of="Owed">$4.00</td><td class="n" data-of="Confirmed">$0.00</td>' in page
     assert "$1.50 refused" in page
     assert '<span class="count">1<' in page
     assert "1 bonus payment refused" in rita.get("/collections/pilot/").content.decode()
