@@ -35,7 +35,7 @@ def assignments() -> Iterator[Row]:
 
 def events() -> Iterator[Row]:
     """Yield the events that have not been delivered, and for how long the oldest has waited."""
-    found = Event.objects.filter(next_attempt_at__isnull=False).aggregate(
+    found = Event.objects.filter(next_attempt_at__isnull=False, queue=None).aggregate(
         n=Count("pk"), at=Min("created_at")
     )
     yield (), (found["n"], seconds_since(found["at"], clock.real_now()))

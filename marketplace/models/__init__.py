@@ -13,7 +13,7 @@ from marketplace.models.money import (
     PayoutLine,
     PayoutList,
 )
-from marketplace.models.notifications import Event, Message
+from marketplace.models.notifications import Event, Message, Queue, Subscription, Topic
 from marketplace.models.people import ClassCode, Invitation, InvitationDelivery, WorkerGroup
 from marketplace.models.qualifications import (
     QualificationGrant,
@@ -62,6 +62,7 @@ __all__ = [
     "QualificationGrant",
     "QualificationRequest",
     "QualificationType",
+    "Queue",
     "RequestState",
     "Requester",
     "ReviewLevel",
@@ -70,6 +71,8 @@ __all__ = [
     "SeenRequest",
     "Setting",
     "SignInTries",
+    "Subscription",
+    "Topic",
     "Worker",
     "WorkerBlock",
     "WorkerGroup",

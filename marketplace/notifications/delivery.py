@@ -77,25 +77,43 @@ def deliver_due(now: datetime, send: Send = webhook.send, most: int = 500) -> De
 
 
 def envelope_of(event: Event, now: datetime) -> tuple[dict[str, str], bytes]:
-    """Return headers and body: the document itself (SQS), or inside a notification (SNS)."""
-    document = {
+    """Return headers and body: the document itself (SQS), or inside a message of SNS's."""
+    body = document_of(event)
+    topic = {}
+    if event.transport == "SNS":
+        body = {
+            "Type": "Notification",
+            "MessageId": event.document_id,
+            "TopicArn": event.topic_arn or event.destination,
+            "Message": json.dumps(body),
+            "Timestamp": event.content["EventTimestamp"],
+        }
+        if "Token" in event.content:
+            body |= {
+                "Type": "SubscriptionConfirmation",
+                "Token": event.content["Token"],
+                "SubscribeURL": event.content["SubscribeURL"],
+                "Message": f"You have chosen to subscribe to the topic {event.topic_arn}. "
+                "To confirm the subscription, visit the SubscribeURL included in this message.",
+            }
+        topic = {
+            "x-amz-sns-message-type": body["Type"],
+            "x-amz-sns-message-id": event.document_id,
+            "x-amz-sns-topic-arn": body["TopicArn"],
+        }
+    written = json.dumps(body).encode()
+    secret = event.requester.entry_secret
+    return webhook.signed_headers(secret, event.document_id, written, now) | topic, written
+
+
+def document_of(event: Event) -> dict[str, Any]:
+    """Return the document that tells an event, as the service wrote them."""
+    return {
         "EventDocVersion": event.version,
         "EventDocId": event.document_id,
         "CustomerId": event.requester.name,
         "Events": [event.content],
     }
-    body: dict[str, Any] = document
-    if event.transport == "SNS":
-        body = {
-            "Type": "Notification",
-            "MessageId": event.document_id,
-            "TopicArn": event.destination,
-            "Message": json.dumps(document),
-            "Timestamp": event.content["EventTimestamp"],
-        }
-    written = json.dumps(body).encode()
-    secret = event.requester.entry_secret
-    return webhook.signed_headers(secret, event.document_id, written, now), written
 
 
 def _claim(now: datetime, silent: set[str]) -> Event | None:
@@ -103,7 +121,7 @@ def _claim(now: datetime, silent: set[str]) -> Event | None:
         event = (
             Event.objects.select_for_update(of=("self",), skip_locked=True)
             .select_related("requester")
-            .filter(next_attempt_at__lte=now)
+            .filter(next_attempt_at__lte=now, queue=None)
             .exclude(destination__in=silent)
             .order_by("next_attempt_at", "pk")
             .first()

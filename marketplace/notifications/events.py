@@ -2,11 +2,13 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.db import transaction
 
-from marketplace.models import HIT, Event, Requester
+from marketplace.models import HIT, Event, Requester, Subscription
 from marketplace.notifications import delivery
+from marketplace.notifications.destinations import arn_of, destinations_of
 from marketplace.router import DATABASE
 
 # What a change of a HIT's status is called.
@@ -46,19 +48,42 @@ def record_status_event(hit: HIT, status: str, now: datetime) -> None:
 
 def post_event(
     requester_id: int, notification: dict[str, Any], content: dict[str, Any], now: datetime
-) -> Event:
-    """Return a new event of the outbox, sent once the transaction is through."""
-    event = Event.objects.create(
-        requester_id=requester_id,
-        transport=notification["Transport"],
-        destination=notification["Destination"],
-        version=notification["Version"],
+) -> None:
+    """Put an event into the outbox for each of its destinations, sent after the transaction."""
+    for place in destinations_of(requester_id, notification):
+        Event.objects.create(
+            requester_id=requester_id,
+            transport=notification["Transport"],
+            version=notification["Version"],
+            content=content,
+            created_at=now,
+            next_attempt_at=now,
+            **place,
+        )
+    transaction.on_commit(delivery.wake, using=DATABASE)
+
+
+def ask_to_confirm(subscription: Subscription, site: str, now: datetime) -> None:
+    """Send a topic's new listener the token that it has to show; `site` is our own address."""
+    arn, token = arn_of(subscription.topic), subscription.token
+    asked = urlencode({"Action": "ConfirmSubscription", "TopicArn": arn, "Token": token})
+    content = {
+        "EventType": "SubscriptionConfirmation",
+        "EventTimestamp": timestamp(now),
+        "Token": token,
+        "SubscribeURL": f"{site}/?{asked}",
+    }
+    Event.objects.create(
+        requester_id=subscription.topic.requester_id,
+        transport="SNS",
+        destination=subscription.endpoint,
+        topic_arn=arn,
+        version="2014-08-15",
         content=content,
         created_at=now,
         next_attempt_at=now,
     )
     transaction.on_commit(delivery.wake, using=DATABASE)
-    return event
 
 
 def events_of(requester: Requester) -> Any:

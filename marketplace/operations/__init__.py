@@ -12,6 +12,8 @@ from marketplace.operations import (  # noqa: F401
     qualification_requests,
     qualification_types,
     qualifications,
+    queues,
     reviews,
+    topics,
     workers,
 )

@@ -22,11 +22,18 @@ class _Raw:
 
 def mturk_client(keys: RequesterKeys, endpoint_url: str = ENDPOINT, **config: Any) -> Any:
     """Return boto3's client for these keys; with the default endpoint no socket is opened."""
+    return client_of("mturk", keys, endpoint_url, **config)
+
+
+def client_of(
+    service: str, keys: RequesterKeys, endpoint_url: str = ENDPOINT, **config: Any
+) -> Any:
+    """Return boto3's client of another service that clients find here, as `mturk_client` does."""
     import boto3
     from botocore.config import Config
 
     client = boto3.client(
-        "mturk",
+        service,
         region_name="us-east-1",
         endpoint_url=endpoint_url,
         aws_access_key_id=keys.access_key_id,
@@ -34,7 +41,7 @@ def mturk_client(keys: RequesterKeys, endpoint_url: str = ENDPOINT, **config: An
         config=Config(**{"retries": {"total_max_attempts": 1}, **config}),
     )
     if endpoint_url == ENDPOINT:
-        client.meta.events.register("before-send.mturk", _send_through_django)
+        client.meta.events.register(f"before-send.{service}", _send_through_django)
     return client
 
 
@@ -60,7 +67,7 @@ def _send_through_django(request: Any, **kwargs: Any) -> Any:
         name: value.decode() if isinstance(value, bytes) else value
         for name, value in request.headers.items()
     }
-    target = headers["X-Amz-Target"]
+    target = headers.get("X-Amz-Target", "")
     response = Client().generic(
         request.method,
         "/",
@@ -68,6 +75,6 @@ def _send_through_django(request: Any, **kwargs: Any) -> Any:
         content_type=headers.pop("Content-Type"),
         headers=headers | {"Host": HOST},
     )
-    if response.status_code == 200:
+    if response.status_code == 200 and target.startswith("MTurk"):
         check_reply(target.rpartition(".")[2], response.content)
     return AWSResponse(request.url, response.status_code, response.headers, _Raw(response.content))

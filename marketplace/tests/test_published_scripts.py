@@ -14,6 +14,7 @@ from django.test import Client
 
 from marketplace.hits.questions.question import EXTERNAL, HTML
 from marketplace.hits.questions.xml_tree import SCHEMAS
+from marketplace.models import Worker
 from marketplace.people.qualifications.requirements import LOCALE, N_APPROVED, PERCENT_APPROVED
 from marketplace.tests.boto import HOST
 from marketplace.tests.refusals import refused
@@ -266,6 +267,15 @@ def at_least(type_id: str, value: int) -> dict[str, Any]:
 def test_dallinger_s_recruiting(rita: Any, ada: Visitor) -> None:
     """Its group's qualification, its HIT, more places, the last page's form, scores, disposal."""
     fresh_ones = group_of_dallinger(rita, ada.worker.worker_id)
+    countries = [
+        {
+            "QualificationTypeId": LOCALE,
+            "Comparator": "EqualTo",
+            "LocaleValues": [{"Country": "US"}, {"Country": "GB"}],
+            "RequiredToPreview": True,
+        }
+    ]
+    Worker.objects.update(country="GB")
     kind = rita.create_hit_type(
         Title="An experiment",
         Description="Take part.",
@@ -273,7 +283,7 @@ def test_dallinger_s_recruiting(rita: Any, ada: Visitor) -> None:
         AssignmentDurationInSeconds=3600,
         Keywords=",".join(["one", "two"]),
         AutoApprovalDelayInSeconds=0,
-        QualificationRequirements=[at_least(PERCENT_APPROVED, 95), fresh_ones],
+        QualificationRequirements=[at_least(PERCENT_APPROVED, 95), fresh_ones, *countries],
     )["HITTypeId"]
     hit = rita.create_hit_with_hit_type(
         HITTypeId=kind,

@@ -141,7 +141,7 @@ def test_each_guard_closes_what_it_says(
         need(ADULT, "In"),
         need(ADULT, "In", *range(16)),
         need(LOCALE, "Exists"),
-        need(LOCALE, "EqualTo", {"Country": "US"}, {"Country": "GB"}),
+        need(LOCALE, "EqualTo"),
         need(LOCALE, "In", *[{"Country": "US"}] * 31),
         need(ADULT, "EqualTo", LocaleValues=[{"Country": "US"}]),
     ],
@@ -151,6 +151,18 @@ def test_it_refuses_requirements_that_cannot_be_meant(
 ) -> None:
     with refused("InvalidParameterValue"):
         make_hit(rita, QualificationRequirements=[requirement])
+
+
+@pytest.mark.parametrize("comparator", ["In", "EqualTo", "NotIn", "NotEqualTo"])
+def test_several_countries_may_be_named_with_either_comparator(
+    rita: Any, make_hit: Any, comparator: str
+) -> None:
+    places = [{"Country": "US"}, {"Country": "GB"}]
+    asked = need(LOCALE, comparator, *places)
+    assert make_hit(rita, QualificationRequirements=[asked])["QualificationRequirements"]
+    assert is_met(asked, record()) == (comparator in ("In", "EqualTo"))
+    with refused("InvalidParameterValue", "1 to 30"):
+        make_hit(rita, QualificationRequirements=[need(LOCALE, comparator, *places * 16)])
 
 
 def test_ten_requirements_are_enough(rita: Any, make_hit: Any) -> None:

@@ -21,13 +21,18 @@ class Call:
 
 Operation = Callable[[Call, dict[str, Any]], dict[str, Any]]
 OPERATIONS: dict[str, Operation] = {}
+# What clients ask of the two services that carried events: topics (SNS) and queues (SQS).
+TOPICS: dict[str, Operation] = {}
+QUEUES: dict[str, Operation] = {}
 
 
-def operation(name: str) -> Callable[[Operation], Operation]:
+def operation(
+    name: str, among: dict[str, Operation] = OPERATIONS
+) -> Callable[[Operation], Operation]:
     """Register the decorated function as the operation `name` of the service's model."""
 
     def register(function: Operation) -> Operation:
-        OPERATIONS[name] = function
+        among[name] = function
         return function
 
     return register

@@ -4,7 +4,7 @@ import json
 import re
 import sys
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import orjson
@@ -19,18 +19,18 @@ LONGEST_REASON = 4096
 MAX_BITS = {"integer": 31, "long": 63}
 
 
-@lru_cache(maxsize=1)
-def service_model() -> Any:
-    """Return botocore's ServiceModel of `mturk`, loaded once."""
+@cache
+def service_model(service: str = "mturk") -> Any:
+    """Return botocore's ServiceModel of a service, loaded once."""
     import botocore.session
 
-    return botocore.session.get_session().get_service_model("mturk")
+    return botocore.session.get_session().get_service_model(service)
 
 
-@lru_cache(maxsize=1)
-def operation_names() -> frozenset[str]:
+@cache
+def operation_names(service: str = "mturk") -> frozenset[str]:
     """Return the names of the model's operations."""
-    return frozenset(service_model().operation_names)
+    return frozenset(service_model(service).operation_names)
 
 
 class FirstError(ValidationErrors):
@@ -91,7 +91,7 @@ class Validator(ParamValidator):
             errors.report(name, "invalid value", param=value)
 
 
-def load_request(operation: str, body: bytes) -> dict[str, Any]:
+def load_request(operation: str, body: bytes, service: str = "mturk") -> dict[str, Any]:
     """Return the checked parameters of a request, timestamps as aware datetimes.
 
     Raises WireError `SerializationException` for what is not a JSON object and
@@ -107,8 +107,7 @@ def load_request(operation: str, body: bytes) -> dict[str, Any]:
         # The model wants a digit before the point; the service took .20, as published code sends.
         if isinstance(given.get(name), str) and re.match(r"\.[0-9]", given[name]):
             given[name] = f"0{given[name]}"
-    shape = service_model().operation_model(operation).input_shape
-    Validator().validate(given, shape)
+    Validator().validate(given, service_model(service).operation_model(operation).input_shape)
     if len(given.get("Reason", "")) > LONGEST_REASON:
         raise WireError(
             "ParameterValidationError", f"Reason is longer than {LONGEST_REASON} characters."

@@ -17,7 +17,7 @@ from marketplace.wire.errors import WireError
 
 ALLOWED_SKEW = timedelta(minutes=5)
 SERVICE = "mturk-requester"
-MUST_BE_SIGNED = {"host", "x-amz-date", "x-amz-target"}
+MUST_BE_SIGNED = {"host", "x-amz-date"}
 STAMP = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
 AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256\s+Credential=(?P<key>[^/,\s]+)/(?P<day>\d{8})/(?P<region>[^/,\s]+)"
@@ -51,8 +51,8 @@ class SignedRequest:
     attempt: str
 
 
-def authenticate(request: HttpRequest, body: bytes) -> SignedRequest:
-    """Return the requester whose key signed this request.
+def authenticate(request: HttpRequest, body: bytes, service: str = SERVICE) -> SignedRequest:
+    """Return the requester whose key signed this request, for this service.
 
     Raises WireError: `MissingAuthenticationTokenException`, `IncompleteSignatureException`,
     `UnrecognizedClientException` (no such key) or `InvalidSignatureException` (wrong or stale).
@@ -69,7 +69,9 @@ def authenticate(request: HttpRequest, body: bytes) -> SignedRequest:
             "IncompleteSignatureException", "The Authorization header is not a complete signature."
         )
     names = match["headers"].lower().split(";")
-    _check_scope(match, set(names))
+    # What names the operation: of topics that is the body, which is signed always.
+    target = {"x-amz-target"} if "HTTP_X_AMZ_TARGET" in request.META else set()
+    _check_scope(match, service, (MUST_BE_SIGNED | target) - set(names))
     stamp = request.META.get("HTTP_X_AMZ_DATE", "")
     _check_freshness(stamp, match["day"])
     row = LIVING_KEY.first(key=match["key"])
@@ -80,7 +82,7 @@ def authenticate(request: HttpRequest, body: bytes) -> SignedRequest:
         )
     secret, *fields = row
     canonical = _canonical(request, names, body)
-    expected = signature(secret, stamp, match["region"], SERVICE, canonical)
+    expected = signature(secret, stamp, match["region"], service, canonical)
     if not hmac.compare_digest(expected, match["signature"]):
         raise WireError(
             "InvalidSignatureException",
@@ -114,12 +116,12 @@ def _meta_name(name: str) -> str:
     return upper if upper in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{upper}"
 
 
-def _check_scope(match: re.Match[str], signed: set[str]) -> None:
-    if match["service"] != SERVICE:
+def _check_scope(match: re.Match[str], service: str, missing: set[str]) -> None:
+    if match["service"] != service:
         raise WireError(
-            "InvalidSignatureException", f"Sign for the service {SERVICE}, not {match['service']}."
+            "InvalidSignatureException", f"Sign for the service {service}, not {match['service']}."
         )
-    if missing := MUST_BE_SIGNED - signed:
+    if missing:
         raise WireError(
             "IncompleteSignatureException", f"Sign these headers too: {', '.join(sorted(missing))}."
         )

@@ -1,9 +1,10 @@
-"""The one address of the requester API: POST / with X-Amz-Target."""
+"""The one address of the requester API, and of the topics and queues of its events: POST /."""
 
 import json
 import logging
 import time
 import uuid
+from dataclasses import dataclass
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
@@ -15,6 +16,8 @@ from marketplace import clock
 from marketplace.configuration import calls_per_second
 from marketplace.metrics import called
 from marketplace.money.funds import InsufficientFundsError
+from marketplace.operations.topics import confirmed
+from marketplace.wire import query_protocol as query
 from marketplace.wire.call_limit import take, throttled
 from marketplace.wire.errors import (
     NotSupported,
@@ -24,14 +27,13 @@ from marketplace.wire.errors import (
     WireError,
 )
 from marketplace.wire.fault_injection import NO_FAULTS, chance_of, faults_of
-from marketplace.wire.registry import OPERATIONS, Call
+from marketplace.wire.registry import OPERATIONS, QUEUES, TOPICS, Call, Operation
 from marketplace.wire.shapes import dump_reply, load_request, operation_names
-from marketplace.wire.signature import authenticate, refuse_replay
+from marketplace.wire.signature import SERVICE, authenticate, refuse_replay
 
 log = logging.getLogger(__name__)
 
 READING = ("Get", "List")
-TARGET_PREFIX = "MTurkRequesterServiceV20170117."
 CONTENT_TYPE = "application/x-amz-json-1.1"
 
 
@@ -39,26 +41,47 @@ class ReplyLostError(Exception):
     """An injected fault: the call was carried out and its reply does not arrive."""
 
 
+@dataclass(frozen=True)
+class Service:
+    """One of the services that clients find here; `signs_for` is its name in signatures."""
+
+    name: str
+    signs_for: str
+    operations: dict[str, Operation]
+    content_type: str
+
+
+MTURK = Service("mturk", SERVICE, OPERATIONS, CONTENT_TYPE)
+SQS = Service("sqs", "sqs", QUEUES, "application/x-amz-json-1.0")
+SNS = Service("sns", "sns", TOPICS, "text/xml")
+OF_TARGET = {"AmazonSQS": SQS, "MTurkRequesterServiceV20170117": MTURK}
+
+
 def requester_api(request: HttpRequest) -> HttpResponse:
     """Carry out one signed request and return its reply; every refusal is a documented error."""
     request_id, began = str(uuid.uuid4()), time.perf_counter()
+    service, name = MTURK, "unknown"
+    headers: dict[str, str] = {}
     try:
-        status, body = 200, carry_out(request)
+        service, name, body = _asked(request)
+        status, reply = 200, carry_out(service, name, request, body, request_id)
     except WireError as error:
         if error.status >= 500:
             log.error("request %s: %s", request_id, error.message)
-        status, body = error.status, json.dumps(error.body()).encode()
+        status, reply, headers = _refusal(service, error, request_id)
     except ReplyLostError:
-        status, body = 504, b""
+        status, reply = 504, b""
     except Exception as error:
         # A client retries a 5xx in silence, so an unexpected failure has to be loud here.
         log.exception("request %s failed", request_id)
         said = f"The marketplace failed; its log has the details ({request_id})."
         fault = ServiceFault(said) if missing(error) is None else Unavailable(said)
-        status, body = fault.status, json.dumps(fault.body()).encode()
-    steps.info("%s %s", _operation(request), status)
-    called.observe(time.perf_counter() - began, _operation(request), str(status))
-    response = HttpResponse(body, status=status, content_type=CONTENT_TYPE)
+        status, reply, headers = _refusal(service, fault, request_id)
+    steps.info("%s %s", name, status)
+    called.observe(time.perf_counter() - began, name, str(status))
+    response = HttpResponse(
+        reply, status=status, content_type=service.content_type, headers=headers
+    )
     response["x-amzn-RequestId"] = request_id
     response["Cache-Control"] = "no-store"
     # What failed is in the log already, with its error.
@@ -66,23 +89,42 @@ def requester_api(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _operation(request: HttpRequest) -> str:
-    """Return the name of the operation that was asked for, or that there is none such."""
-    name = request.META.get("HTTP_X_AMZ_TARGET", "").removeprefix(TARGET_PREFIX)
-    return name if name in operation_names() else "unknown"
-
-
-def carry_out(request: HttpRequest) -> bytes:
-    """Return the JSON reply to one request; raises WireError for every refusal."""
+def _asked(request: HttpRequest) -> tuple[Service, str, bytes]:
+    """Return which operation of which service is asked for, and the body; raises WireError."""
     target = request.META.get("HTTP_X_AMZ_TARGET", "")
-    name = target.removeprefix(TARGET_PREFIX)
-    if not target.startswith(TARGET_PREFIX) or name not in operation_names():
-        raise WireError("UnknownOperationException", f"There is no operation {target[:100]!r}.")
+    prefix, _, name = target.rpartition(".")
     try:
         body = request.body
     except RequestDataTooBig:
         raise WireError("RequestEntityTooLargeException", "The request is too large.") from None
-    signed = authenticate(request, body)
+    service = OF_TARGET.get(prefix)
+    if not target and request.content_type == "application/x-www-form-urlencoded":
+        service, name = SNS, query.action_of(body)
+    if service is None or name not in operation_names(service.name):
+        asked = (target or name)[:100]
+        raise WireError("UnknownOperationException", f"There is no operation {asked!r}.")
+    return service, name, body
+
+
+def _refusal(
+    service: Service, error: WireError, request_id: str
+) -> tuple[int, bytes, dict[str, str]]:
+    """Return a refusal as the service's clients read it: status, body, headers."""
+    if service is SNS:
+        return error.status, query.dump_error(error, request_id), {}
+    if service is MTURK:
+        return error.status, json.dumps(error.body()).encode(), {}
+    body = {"__type": f"com.amazonaws.sqs#{error.type_name}", "message": error.message}
+    # What clients call errors of this service since before it spoke JSON.
+    headers = {"x-amzn-query-error": f"{error.turk_code};Sender"} if error.turk_code else {}
+    return error.status, json.dumps(body).encode(), headers
+
+
+def carry_out(
+    service: Service, name: str, request: HttpRequest, body: bytes, request_id: str
+) -> bytes:
+    """Return the reply to one request; raises WireError for every refusal."""
+    signed = authenticate(request, body, service.signs_for)
     requester = signed.requester
     faults, chance = faults_of(requester), None
     take(requester.pk, calls_per_second())
@@ -90,8 +132,9 @@ def carry_out(request: HttpRequest) -> bytes:
         chance = chance_of(requester, faults)
         if chance.random() < faults.throttling:
             raise throttled()
-    parameters = load_request(name, body)
-    operation = OPERATIONS.get(name)
+    load = query.load_request if service is SNS else load_request
+    parameters = load(name, body, service.name)
+    operation = service.operations.get(name)
     if "AssignmentId" in parameters:
         note(assignment=assignment_digest(str(parameters["AssignmentId"])))
     if operation is None:
@@ -102,7 +145,19 @@ def carry_out(request: HttpRequest) -> bytes:
         result = operation(Call(requester, clock.now(), request), parameters)
     except InsufficientFundsError as error:
         raise RequestError("InsufficientFunds", str(error)) from None
-    reply = dump_reply(result)
+    reply = query.dump_reply(name, result, request_id) if service is SNS else dump_reply(result)
     if chance is not None and chance.random() < faults.lost_replies:
         raise ReplyLostError
     return reply
+
+
+def confirm_by_link(request: HttpRequest) -> HttpResponse:
+    """Confirm a subscription by its SubscribeURL, which shows the token and is not signed."""
+    request_id = str(uuid.uuid4())
+    asked = {name: request.GET.get(name, "") for name in ("TopicArn", "Token")}
+    try:
+        body = query.dump_reply("ConfirmSubscription", confirmed(asked), request_id)
+        status = 200
+    except WireError as error:
+        status, body, _ = _refusal(SNS, error, request_id)
+    return HttpResponse(body, status=status, content_type=SNS.content_type)

@@ -39,7 +39,7 @@ class Command(BaseCommand):
             deliver_quietly()
             time.sleep(options["pause"])
         found = deliver_due(clock.now())
-        n_waiting = Event.objects.filter(next_attempt_at__isnull=False).count()
+        n_waiting = Event.objects.filter(next_attempt_at__isnull=False, queue=None).count()
         if options["json"]:
             self.stdout.write(json.dumps({**asdict(found), "n_waiting": n_waiting}))
             return

@@ -338,7 +338,8 @@ def _problem_with_values(need: dict[str, Any]) -> str | None:
         return problem
     if comparator in ("Exists", "DoesNotExist"):
         return f"The comparator {comparator} takes no values." if values else None
-    if comparator in ("In", "NotIn"):
+    # Published clients name several countries with EqualTo too.
+    if is_locale or comparator in ("In", "NotIn"):
         most = 30 if is_locale else 15
         return None if 1 <= len(values) <= most else f"{comparator} takes 1 to {most} {name}."
     return None if len(values) == 1 else f"{comparator} takes exactly one of {name}."

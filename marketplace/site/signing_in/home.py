@@ -7,7 +7,7 @@ from django.views.decorators.csrf import csrf_exempt
 from marketplace.site.pages import page
 from marketplace.site.signing_in.sessions import session_of
 from marketplace.site.signing_in.sign_in import sign_in_page
-from marketplace.wire.view import requester_api
+from marketplace.wire.view import confirm_by_link, requester_api
 
 
 @csrf_exempt
@@ -15,6 +15,8 @@ def home(request: HttpRequest) -> HttpResponse:
     """Answer a requester's client, whose requests are signed, or show the front door."""
     if request.method == "POST":
         return requester_api(request)
+    if request.GET.get("Action") == "ConfirmSubscription":
+        return confirm_by_link(request)
     return front_door(request)
 
 
