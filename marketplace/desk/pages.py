@@ -8,6 +8,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.functional import SimpleLazyObject
 
 from common.spreadsheet import MOST_BYTES, UploadError, csv_text, text_of
 from marketplace.configuration import currency_symbol, payment_terms
@@ -15,6 +16,7 @@ from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.contests import unanswered_contests
 from marketplace.models import DeskSession, PaymentReport
 from marketplace.operations.qualification_requests import open_requests
+from marketplace.people.old_ids import called
 
 PAGE_SIZE = 50
 REST_OF_FORM_BYTES = 100_000
@@ -31,6 +33,8 @@ def show(request: DeskRequest, template: str, status: int = 200, **context: Any)
     reports = PaymentReport.objects.filter(answered_at=None)
     context["n_waiting"] = (unanswered_contests(requester) if requester else reports).count()
     context["n_asked"] = open_requests(requester).count() if requester else 0
+    # Asked for only by pages that name workers to a requester.
+    context["old_ids"] = SimpleLazyObject(lambda: called(requester.pk) if requester else {})
     return render(request, f"desk/{template}", context, status=status)
 
 

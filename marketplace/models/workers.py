@@ -27,6 +27,8 @@ class Worker(models.Model):
     subdivision = models.CharField(max_length=2, blank=True)
     is_adult = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
+    # The place of somebody who has not come: lists of requesters name them by their old id.
+    is_awaited = models.BooleanField(default=False)
     # A program's account: its times count nowhere, and nothing is ever paid to it.
     is_simulated = models.BooleanField(default=False)
     accepts_next = models.BooleanField(default=False)
@@ -68,6 +70,8 @@ class WorkerProfile(models.Model):
     mail = models.CharField(max_length=254, unique=True, null=True, blank=True)
     mturk_id = models.CharField(max_length=64, unique=True, null=True, blank=True)
     prolific_id = models.CharField(max_length=64, unique=True, null=True, blank=True)
+    # Requesters who know them by their id at MTurk, which they read in place of the one given here.
+    named_by = models.ManyToManyField(Requester, related_name="+")
     notes = models.TextField(blank=True)
     # History on another marketplace; None = none was imported.
     n_approved_before = models.IntegerField(null=True)

@@ -54,7 +54,7 @@ def send_bonus(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _assignment_of_worker(call: Call, parameters: dict[str, Any]) -> Assignment:
-    worker = known_worker(parameters["WorkerId"])
+    worker = known_worker(call, parameters["WorkerId"])
     found = (
         Assignment.objects.filter(
             Q(worker=worker) | Q(worker__merged_into=worker),

@@ -1,10 +1,8 @@
 """Lookups of what a request names; each raises WireError where it is not the caller's."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-
-from django.db.models import Q
 
 from common.prepared_sql import PreparedQuery
 from marketplace.hits.lifecycle import locked
@@ -16,6 +14,7 @@ from marketplace.models import (
     QualificationType,
     Worker,
 )
+from marketplace.people.old_ids import await_worker, workers_named
 from marketplace.wire.errors import DoesNotExist, RequestError, WireError
 from marketplace.wire.fault_injection import is_frozen
 from marketplace.wire.registry import Call
@@ -118,30 +117,16 @@ def listable_type(call: Call, type_id: str) -> QualificationType:
     return group or own_type(call, type_id)
 
 
-def known_worker(worker_id: str) -> Worker:
+def known_worker(call: Call, worker_id: str) -> Worker:
     """Return the worker; raises ParameterValidationError, as the service did for unknown ids."""
-    found = workers_named([worker_id]).get(worker_id)
+    found = workers_named([worker_id], call.requester.pk).get(worker_id)
     if found is None:
         message = f'The value "{worker_id}" is not valid for the parameter WorkerId.'
         raise WireError("ParameterValidationError", message)
     return found
 
 
-def workers_named(ids: Iterable[str]) -> dict[str, Worker]:
-    """Return the accounts that these ids name, by id; unknown ones are left out.
-
-    An id is one given out here or, for people who were imported, the one they had at MTurk, so that
-    lists of old keep their meaning. That of a second account goes on naming the person.
-    """
-    wanted = set(ids)
-    rows = Worker.objects.select_related("merged_into", "profile").filter(
-        Q(worker_id__in=wanted) | Q(profile__mturk_id__in=wanted)
-    )
-    old, own = {}, {}
-    for row in rows:
-        account = row.merged_into or row
-        own[row.worker_id] = account
-        if profile := getattr(row, "profile", None):
-            old[profile.mturk_id or ""] = account
-    # Should an old id be somebody else's here, the one given out here counts.
-    return {name: account for name, account in {**old, **own}.items() if name in wanted}
+def expected_worker(call: Call, worker_id: str) -> Worker:
+    """Return the worker, or the place of somebody who has not come yet, kept under this id."""
+    found = workers_named([worker_id], call.requester.pk).get(worker_id)
+    return found or await_worker(worker_id, call.requester.pk, call.now)

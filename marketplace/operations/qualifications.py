@@ -12,7 +12,7 @@ from marketplace.notifications.decision_messages import (
 )
 from marketplace.notifications.system_messages import own_message
 from marketplace.operations.descriptions import describe_qualification
-from marketplace.operations.ownership import known_worker, listable_type, own_type
+from marketplace.operations.ownership import expected_worker, known_worker, listable_type, own_type
 from marketplace.people.qualifications.earned_qualifications import is_earned_by_work
 from marketplace.people.qualifications.grants import grant
 from marketplace.router import DATABASE
@@ -25,7 +25,7 @@ from marketplace.wire.registry import Call, operation
 def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Give a worker a qualification, or change its value, and tell them unless asked not to."""
     row = own_type(call, parameters["QualificationTypeId"])
-    worker = known_worker(parameters["WorkerId"])
+    worker = expected_worker(call, parameters["WorkerId"])
     with transaction.atomic(using=DATABASE):
         grant(row, worker, parameters.get("IntegerValue", 1), call.now)
         if parameters.get("SendNotification", True):
@@ -74,7 +74,7 @@ def list_workers_with_qualification(call: Call, parameters: dict[str, Any]) -> d
 
 def _granted(call: Call, parameters: dict[str, Any]) -> QualificationGrant:
     row = own_type(call, parameters["QualificationTypeId"])
-    worker = known_worker(parameters["WorkerId"])
+    worker = known_worker(call, parameters["WorkerId"])
     found = row.grants.select_related("worker", "qualification_type").filter(worker=worker).first()
     if found is None:
         raise RequestError(

@@ -7,7 +7,8 @@ from django.db.models import Q
 
 from marketplace.models import Assignment, AssignmentState, Message, WorkerBlock
 from marketplace.notifications.decision_messages import tell_of_block
-from marketplace.operations.ownership import known_worker, workers_named
+from marketplace.operations.ownership import expected_worker, known_worker
+from marketplace.people.old_ids import workers_named
 from marketplace.router import DATABASE
 from marketplace.wire.errors import InvalidParameter
 from marketplace.wire.pagination import listing, page_of
@@ -28,7 +29,7 @@ def notify_workers(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
         raise InvalidParameter(f"Subject has to be 1 to {LONGEST_SUBJECT} characters.")
     if not 1 <= len(parameters["MessageText"]) <= LONGEST_TEXT:
         raise InvalidParameter(f"MessageText has to be 1 to {LONGEST_TEXT} characters.")
-    named = workers_named(ids)
+    named = workers_named(ids, call.requester.pk)
     reviewed = _reviewed(call, {account.pk for account in named.values()})
     # Several ids may name one person, who gets a message once.
     reached = {name: account.pk for name, account in named.items() if account.pk in reviewed}
@@ -64,7 +65,7 @@ def _reviewed(call: Call, keys: set[int]) -> set[int]:
 @operation("CreateWorkerBlock")
 def create_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Keep a worker from the caller's HITs and tell them; the reason stays with the caller."""
-    worker = known_worker(parameters["WorkerId"])
+    worker = expected_worker(call, parameters["WorkerId"])
     with transaction.atomic(using=DATABASE):
         _block, is_new = WorkerBlock.objects.update_or_create(
             requester=call.requester,
@@ -79,7 +80,7 @@ def create_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any
 @operation("DeleteWorkerBlock")
 def delete_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Let a worker take the caller's HITs again; nothing happens if they could."""
-    worker = known_worker(parameters["WorkerId"])
+    worker = known_worker(call, parameters["WorkerId"])
     with transaction.atomic(using=DATABASE):
         if WorkerBlock.objects.filter(requester=call.requester, worker=worker).delete()[0]:
             tell_of_block(call.requester, worker, "unblocked", call.now)

@@ -55,6 +55,7 @@ def merge(kept: Worker, second: Worker, now: datetime) -> int:
                 f"{second.worker_id} stands on an open payout list. Confirm that payment or take "
                 "it off the list, then merge."
             )
+        _join_profiles(kept, second)
         n_left = _move_assignments(kept, second)
         for model in MOVED:
             model._default_manager.filter(worker=second).update(worker=kept)
@@ -62,7 +63,6 @@ def merge(kept: Worker, second: Worker, now: datetime) -> int:
         _move_unless_there(QualificationGrant, "qualification_type", kept, second)
         _move_unless_there(QualificationRequest, "qualification_type", kept, second)
         _move_unless_there(WorkerBlock, "requester", kept, second)
-        _join_profiles(kept, second)
         second.sessions.all().delete()
         Worker.objects.filter(merged_into=second).update(merged_into=kept)
         second.merged_into, second.is_active, second.link_digest = kept, False, None
@@ -98,6 +98,7 @@ def _join_profiles(kept: Worker, second: Worker) -> None:
     other = WorkerProfile.objects.filter(worker=second).first()
     if other is None:
         return
+    named_by = list(other.named_by.exclude(hits__assignments__worker=kept))
     other.delete()
     own, _ = WorkerProfile.objects.get_or_create(worker=kept)
     for name in ("mail", "mturk_id", "prolific_id", "n_approved_before", "percent_approved_before"):
@@ -105,3 +106,4 @@ def _join_profiles(kept: Worker, second: Worker) -> None:
             setattr(own, name, getattr(other, name))
     own.notes = "\n".join(filter(None, [own.notes, other.notes]))
     own.save()
+    own.named_by.add(*named_by)

@@ -138,7 +138,8 @@ def _carry_out(book: WorkerUpsert, person: Person) -> Line:
     name = person.values.get("name", "")
     if person.problems:
         return Line(person.row, name, Outcome.PROBLEM, person.problems)
-    found = book.found(person)
+    found = book.take_place(book.found(person))
+    is_new = not found or found[0].worker.is_awaited
     if len(found) > 1:
         ids = " and ".join(one.worker.worker_id for one in found)
         problem = f"This row fits two accounts, {ids}. Merge them first, or mend the row."
@@ -152,13 +153,16 @@ def _carry_out(book: WorkerUpsert, person: Person) -> Line:
     if not found and "worker_id" in person.values:
         problem = f"There is no worker {person.values['worker_id']} here. Leave worker_id empty."
         return Line(person.row, name, Outcome.PROBLEM, [problem])
-    if not found and not name:
+    if is_new and not name:
         return Line(person.row, "", Outcome.PROBLEM, ["Give the name of a new worker."])
     try:
         scores = [(book.type_named(wanted), score) for wanted, score in person.scores.items()]
     except GroupError as error:
         return Line(person.row, name, Outcome.PROBLEM, [str(error)])
-    return _kept(book, person, found[0] if found else None, scores)
+    if is_new and found:
+        found[0].worker.is_awaited, found[0].worker.is_active = False, True
+        found[0].is_changed = True
+    return _kept(book, person, found[0] if found else None, scores, is_new)
 
 
 def _kept(
@@ -166,6 +170,7 @@ def _kept(
     person: Person,
     found: Entry | None,
     scores: list[tuple[QualificationType, int]],
+    is_new: bool,
 ) -> Line:
     entry = found or book.opened(person.values["name"])
     if found:
@@ -178,12 +183,12 @@ def _kept(
                 person.values.pop("subdivision", None)
     sentences = [
         f"The {WORDS.get(column, column)} becomes {value[:80]}."
-        for column, value in (person.values if found else {}).items()
+        for column, value in ({} if is_new else person.values).items()
         if column != "worker_id" and entry.now_in(column) != value
     ]
     book.write(entry, person)
     for row, score in scores:
         if book.give(entry, row, score):
             sentences.append(f"Gets “{row.name}”" + (f" with {score}." if score != 1 else "."))
-    outcome = Outcome.NEW if not found else (Outcome.CHANGED if sentences else Outcome.SAME)
+    outcome = Outcome.NEW if is_new else (Outcome.CHANGED if sentences else Outcome.SAME)
     return Line(person.row, entry.worker.display_name, outcome, sentences, entry.worker)

@@ -11,6 +11,7 @@ from marketplace.models import (
     WorkerGroup,
     WorkerProfile,
 )
+from marketplace.people.account_merge import merge
 from marketplace.people.groups import group_name, make_group
 from marketplace.people.qualifications.grants import grant_all
 from marketplace.people.roster import KEYS, Person
@@ -126,6 +127,20 @@ class WorkerUpsert:
             self._by_name[plain] = make_group(name, "", self.now).qualification_type
         return self._by_name[plain]
 
+    def take_place(self, found: list[Entry]) -> list[Entry]:
+        """Return those of the entries who are here; what waited for one that comes now is theirs.
+
+        Of entries that name two accounts nothing changes.
+        """
+        here = [one for one in found if not one.worker.is_awaited]
+        awaited = [one for one in found if one.worker.is_awaited]
+        if len(here) != 1 or not here[0].worker.is_active:
+            return here if len(here) > 1 else found
+        for one in awaited:
+            merge(here[0].worker, one.worker, self.now)
+            here[0].profile = WorkerProfile.objects.get(worker=here[0].worker)
+        return here
+
     def opened(self, name: str) -> Entry:
         """Return a new worker of this name."""
         worker = Worker(display_name=name, created_at=self.now)
@@ -165,7 +180,7 @@ class WorkerUpsert:
             [entry.worker for entry in changed],
             update_conflicts=True,
             unique_fields=["id"],
-            update_fields=list(OWN.values()),
+            update_fields=[*OWN.values(), "is_active", "is_awaited"],
         )
         profiles = [entry.profile for entry in [*self._opened, *changed]]
         for profile in profiles:

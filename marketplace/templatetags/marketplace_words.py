@@ -104,6 +104,12 @@ def typed(sent: Mapping[str, list[str]] | None, name: str) -> str:
     return "".join(all_typed(sent, name)[:1])
 
 
+@register.filter
+def as_called(worker_id: str, old_ids: Mapping[str, str]) -> str:
+    """Return a worker's id as the requester at the desk knows it."""
+    return old_ids.get(worker_id, worker_id)
+
+
 @register.simple_tag
 def languages() -> tuple[tuple[str, str], ...]:
     """Return the languages of the site, each under its own name."""

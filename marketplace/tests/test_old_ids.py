@@ -1,4 +1,4 @@
-"""Imported people are reached by their MTurk ids, in every call that takes a worker's id."""
+"""Imported people are reached by their MTurk ids in every call, and so called in every list."""
 
 from typing import Any
 
@@ -6,9 +6,13 @@ import botocore.session
 import pytest
 
 from marketplace import clock
-from marketplace.models import Message, WorkerProfile
+from marketplace.desk.host.workers import matching
+from marketplace.models import HIT, Message, Requester, WorkerBlock, WorkerProfile
 from marketplace.people.account_merge import merge
 from marketplace.people.erasure import erase
+from marketplace.people.qualifications.requirements import access_to, record_of
+from marketplace.people.worker_import import Outcome, import_workers
+from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 
@@ -58,6 +62,7 @@ def test_every_call_with_a_worker_takes_the_old_id(rita: Any, ada: Visitor, make
     }
     assert set(calls) == asking
     replies = {name: call() for name, call in calls.items()}
+    # They have worked for Rita, who knows them by the id that her lists had then.
     score = replies["GetQualificationScore"]["Qualification"]
     assert (score["WorkerId"], score["IntegerValue"]) == (own, 7)
     assert replies["NotifyWorkers"]["NotifyWorkersFailureStatuses"] == []
@@ -74,10 +79,104 @@ def test_an_id_given_out_here_comes_before_somebody_s_old_one(
 
 
 def test_the_old_id_follows_the_person(rita: Any, ada: Visitor, grace: Visitor) -> None:
+    own = grace.worker.worker_id
     merge(grace.worker, ada.worker, clock.now())
     rita.create_worker_block(WorkerId=OLD, Reason="r")
     [block] = rita.list_worker_blocks()["WorkerBlocks"]
-    assert block["WorkerId"] == grace.worker.worker_id
+    assert block["WorkerId"] == OLD
     erase(grace.worker, clock.now())
+    [block] = rita.list_worker_blocks()["WorkerBlocks"]
+    assert block["WorkerId"] == own
     with refused("ParameterValidationError"):
-        rita.create_worker_block(WorkerId=OLD, Reason="r")
+        rita.delete_worker_block(WorkerId=OLD)
+
+
+def test_what_goes_in_by_an_old_id_comes_back_by_it(
+    rita: Any, other_requester: Any, ada: Visitor, make_hit: Any, settings: Any
+) -> None:
+    settings.MARKETPLACE_OPEN_DESK = False
+    kind = reader_of(rita)
+    rita.associate_qualification_with_worker(QualificationTypeId=kind, WorkerId=OLD)
+    hit = make_hit(rita)
+    frame = ada.accept(hit)
+    assert frame.query["workerId"] == OLD
+    assert frame.submit(answer="42").status_code == 200
+    [work] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    which = {"AssignmentId": work["AssignmentId"]}
+    rita.send_bonus(WorkerId=OLD, BonusAmount="1.00", Reason="r", **which)
+    rita.create_worker_block(WorkerId=OLD, Reason="r")
+    lists = [
+        [work],
+        [rita.get_assignment(**which)["Assignment"]],
+        rita.list_bonus_payments(HITId=hit["HITId"])["BonusPayments"],
+        rita.list_worker_blocks()["WorkerBlocks"],
+        rita.list_workers_with_qualification_type(QualificationTypeId=kind)["Qualifications"],
+    ]
+    assert [[row["WorkerId"] for row in rows] for rows in lists] == [[OLD]] * 5
+    desk = DeskVisitor("Rolf", Requester.objects.get(name="Rita"))
+    assert f"<code>{OLD}</code>" in desk.html("/desk/team/")
+    hit = make_hit(other_requester)
+    ada.submit(hit)
+    [work] = other_requester.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    assert work["WorkerId"] == ada.worker.worker_id
+
+
+def reader_of(client: Any) -> str:
+    made = client.create_qualification_type(
+        Name="Reader", Description="d", QualificationTypeStatus="Active"
+    )
+    return str(made["QualificationType"]["QualificationTypeId"])
+
+
+def listed_before(client: Any) -> str:
+    """Block somebody whom nobody knows, and give them a qualification; return its type."""
+    kind = reader_of(client)
+    client.create_worker_block(WorkerId="A2AWAITED", Reason="r")
+    client.associate_qualification_with_worker(
+        QualificationTypeId=kind, WorkerId="A2AWAITED", IntegerValue=7
+    )
+    return kind
+
+
+PERSON = "name,mail,mturk_id\nLin,lin@lab.example,A2AWAITED\n"
+
+
+def test_an_unknown_id_waits_for_the_person_and_takes_hold_when_they_come(
+    rita: Any, make_hit: Any
+) -> None:
+    kind = listed_before(rita)
+    [block] = rita.list_worker_blocks()["WorkerBlocks"]
+    assert block["WorkerId"] == "A2AWAITED"
+    assert [row.display_name for row in matching("")] == []
+    report = import_workers(PERSON, clock.now(), is_dry=False)
+    assert report.summary == "1 new, 0 changed, 0 as they were, 0 left out"
+    assert import_workers(PERSON, clock.now(), is_dry=False).count(Outcome.SAME) == 1
+    [lin] = matching("")
+    assert (lin.display_name, lin.is_active) == ("Lin", True)
+    assert not access_to(
+        HIT.objects.get(hit_id=make_hit(rita)["HITId"]).hit_type, record_of(lin)
+    ).can_accept
+    score = rita.get_qualification_score(QualificationTypeId=kind, WorkerId="A2AWAITED")
+    assert score["Qualification"]["WorkerId"] == "A2AWAITED"
+    rita.delete_worker_block(WorkerId="A2AWAITED")
+    assert rita.list_worker_blocks()["WorkerBlocks"] == []
+
+
+@pytest.mark.parametrize("way", ["imported", "written at the desk"])
+def test_what_waited_becomes_the_account_s_whose_old_id_it_turns_out_to_be(
+    rita: Any, ada: Visitor, settings: Any, way: str
+) -> None:
+    settings.MARKETPLACE_OPEN_DESK = False
+    kind = listed_before(rita)
+    if way == "imported":
+        told = f"worker_id,mturk_id\n{ada.worker.worker_id},A2AWAITED\n"
+        assert import_workers(told, clock.now(), is_dry=False).count(Outcome.CHANGED) == 1
+    else:
+        path = f"/desk/workers/{ada.worker.pk}/"
+        seen = {"name": "Ada", "mail": "", "prolific_id": "", "notes": ""}
+        DeskVisitor("Ida").post(path, path, **seen, mturk_id="A2AWAITED")
+    assert WorkerProfile.objects.get(mturk_id="A2AWAITED").worker == ada.worker
+    [grant] = rita.list_workers_with_qualification_type(QualificationTypeId=kind)["Qualifications"]
+    assert (grant["WorkerId"], grant["IntegerValue"]) == ("A2AWAITED", 7)
+    assert [block.worker for block in WorkerBlock.objects.all()] == [ada.worker]
+    assert len(matching("")) == 1

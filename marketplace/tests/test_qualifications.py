@@ -136,7 +136,7 @@ def test_a_qualification_is_given_read_and_taken_away(rita: Any, ada: Visitor) -
     assert revoked["NumResults"] == 1
 
 
-def test_only_the_owner_gives_it_and_only_to_workers(
+def test_only_the_owner_gives_it_and_only_by_an_id_that_can_be_one(
     rita: Any, other_requester: Any, ada: Visitor
 ) -> None:
     type_id = make(rita)
@@ -144,8 +144,8 @@ def test_only_the_owner_gives_it_and_only_to_workers(
         other_requester.associate_qualification_with_worker(
             QualificationTypeId=type_id, WorkerId=ada.worker.worker_id
         )
-    with refused("ParameterValidationError", "ANOBODY"):
-        rita.associate_qualification_with_worker(QualificationTypeId=type_id, WorkerId="ANOBODY")
+    with refused("ParameterValidationError", "NOBODY"):
+        rita.associate_qualification_with_worker(QualificationTypeId=type_id, WorkerId="NOBODY")
 
 
 def test_a_worker_asks_and_is_answered(

@@ -17,6 +17,7 @@ from marketplace.configuration import calls_per_second
 from marketplace.metrics import called
 from marketplace.money.funds import InsufficientFundsError
 from marketplace.operations.topics import confirmed
+from marketplace.people.old_ids import with_old_ids
 from marketplace.wire import query_protocol as query
 from marketplace.wire.call_limit import take, throttled
 from marketplace.wire.errors import (
@@ -143,6 +144,7 @@ def carry_out(
         refuse_replay(signed.attempt, clock.real_now())
     try:
         result = operation(Call(requester, clock.now(), request), parameters)
+        result = with_old_ids(requester.pk, result)
     except InsufficientFundsError as error:
         raise RequestError("InsufficientFunds", str(error)) from None
     reply = query.dump_reply(name, result, request_id) if service is SNS else dump_reply(result)

@@ -7,6 +7,7 @@ from typing import Any
 from marketplace.hits.questions.answers import answers_in, with_parts
 from marketplace.models import HANDED_IN, Assignment, AssignmentState, Batch
 from marketplace.money.amounts import amount_of
+from marketplace.people.old_ids import called
 
 COLUMNS = (
     "HITId",
@@ -62,9 +63,10 @@ def results(batch: Batch, now: datetime) -> tuple[list[str], list[list[str]]]:
         "Reject",
     ]
     rates = _rates(batch, {row.worker_id for row in rows}, now)
+    old = called(batch.project.requester_id, {row.worker.worker_id for row in rows})
     lines = [
         [
-            *_facts(row),
+            *_facts(row, old),
             *rates[row.worker_id],
             *(str(row.hit.batch_row.inputs.get(column, "")) for column in inputs),
             *(answer.get(name, "") for name in names),
@@ -76,7 +78,7 @@ def results(batch: Batch, now: datetime) -> tuple[list[str], list[list[str]]]:
     return header, lines
 
 
-def _facts(row: Assignment) -> Iterator[str]:
+def _facts(row: Assignment, old: dict[str, str]) -> Iterator[str]:
     hit, kind = row.hit, row.hit.hit_type
     assert row.submitted_at is not None
     values: list[Any] = [
@@ -95,7 +97,7 @@ def _facts(row: Assignment) -> Iterator[str]:
         "",
         int((hit.expires_at - hit.created_at).total_seconds()),
         row.assignment_id,
-        row.worker.worker_id,
+        old.get(row.worker.worker_id, row.worker.worker_id),
         STATUS[AssignmentState(row.state)],
         row.accepted_at,
         row.submitted_at,

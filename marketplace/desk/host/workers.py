@@ -21,6 +21,7 @@ from marketplace.models import Assignment, Worker, WorkerProfile
 from marketplace.money import funds
 from marketplace.people.account_merge import MergeError, merge
 from marketplace.people.groups import groups
+from marketplace.people.old_ids import take_place
 from marketplace.people.qualifications.requirements import record_of
 from marketplace.people.roster import COLUMNS
 from marketplace.people.worker_import import Outcome, import_workers
@@ -63,13 +64,13 @@ def workers(request: DeskRequest) -> HttpResponse:
         here="workers",
         q=wanted,
         page=page_of(request, rows.order_by("-is_active", "display_name", "pk")),
-        n_all=Worker.objects.count(),
+        n_all=matching("").count(),
     )
 
 
 def matching(wanted: str) -> QuerySet[Worker]:
     """Return the workers that a search finds; all of them for an empty one."""
-    rows = Worker.objects.all()
+    rows = Worker.objects.filter(is_awaited=False)
     if wanted:
         ids = ("worker_id", "profile__mail", "profile__mturk_id", "profile__prolific_id")
         found = holds("display_name", wanted)
@@ -150,6 +151,8 @@ def _keep(form: PersonForm, found: Worker) -> bool:
     try:
         with transaction.atomic(using=DATABASE):
             found.save(update_fields=["display_name"])
+            if kept["mturk_id"]:
+                take_place(found, kept["mturk_id"], clock.now())
             # What was imported of their history meanwhile stays.
             WorkerProfile.objects.update_or_create(worker=found, defaults=kept)
     except IntegrityError:

@@ -113,7 +113,11 @@ def _holders(request: HttpRequest, fields: Fields) -> list[Assignment]:
     if len(holders) < 2 or not ENTITY_ID.fullmatch(worker_id):
         return holders
     # Who took the place twice works at it the second time.
-    theirs = Q(worker__worker_id=worker_id) | Q(worker__merged__worker_id=worker_id)
+    theirs = (
+        Q(worker__worker_id=worker_id)
+        | Q(worker__merged__worker_id=worker_id)
+        | Q(worker__profile__mturk_id=worker_id)
+    )
     return list(rows.filter(theirs)[:1])
 
 

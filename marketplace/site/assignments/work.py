@@ -41,6 +41,7 @@ from marketplace.models import (
     Requester,
 )
 from marketplace.money.amounts import price_of
+from marketplace.people.old_ids import called
 from marketplace.people.qualifications.requirements import access_to, record_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
 from marketplace.site.assignments.task_frame import TaskFrame, draw_frame
@@ -188,12 +189,13 @@ def _drawn(request: SignedInRequest, assignment: Assignment) -> str:
 
 def frame_url(request: SignedInRequest, assignment: Assignment) -> str:
     """Return the signed address of an acceptance's frame, the same on every reload."""
-    hit = assignment.hit
+    hit, own = assignment.hit, assignment.worker.worker_id
+    old = called(hit.requester_id, [own])
     submit_path = reverse("external-submit", kwargs={"secret": assignment.secret})
     entry = Entry(
         assignment_id=assignment.assignment_id,
         hit_id=hit.hit_id,
-        worker_id=assignment.worker.worker_id,
+        worker_id=old.get(own, own),
         submit_to=base_url(request) + submit_path.removesuffix(SUBMIT_PATH),
         expires=int(assignment.deadline.timestamp()) + GRACE_SECONDS,
     )
