@@ -32,3 +32,15 @@ def test_each_row_names_tests_that_are_there() -> None:
         if row not in heads and (wrong or not named):
             missing.append((row[:60], wrong))
     assert missing == []
+
+
+def test_a_client_that_has_to_be_changed_is_told_both_hosts() -> None:
+    """A lab tries in sandbox mode first, which names other hosts than production."""
+    clients = ROWS[[row.startswith("| client") for row in ROWS].index(True) + 1 :]
+    rows = [row.split(" | ")[1] for row in clients]
+    changed = [row for row in rows if not row.startswith("nothing") and "mturk" in row]
+    assert len(changed) == 6
+    assert all("mturk-requester-sandbox." in row for row in changed)
+    submitting = [row for row in changed if "www.mturk.com" in row]
+    assert len(submitting) == 4
+    assert all("workersandbox.mturk.com" in row for row in submitting)
