@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from collector.serving.port_file import served_port
 from common.environment import (
+    Currency,
     DatabaseAddress,
     LogFormat,
     MailSender,
@@ -51,6 +52,9 @@ class Environment(BaseModel):
         "", description="how and by when the embedded marketplace's host pays"
     )
     MARKETPLACE_CURRENCY_SYMBOL: str = Field("$", description="written before amounts there")
+    MARKETPLACE_CURRENCY: Currency = Field(
+        "", description="its three letters by ISO 4217, for payout files"
+    )
     COLLECTOR_URL: str = Field("", description="where browsers reach Collector")
     COLLECTOR_LIVE_URL: str = Field(
         "", description="where browsers reach the sockets of live dialogs; empty: COLLECTOR_URL"

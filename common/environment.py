@@ -1,6 +1,7 @@
 """Reads settings from the environment, for both halves: what may stand there, and what it means."""
 
 import os
+import re
 import secrets
 import tempfile
 from collections.abc import Mapping
@@ -164,8 +165,15 @@ def _secret(value: str) -> str:
     return value
 
 
+def _currency(value: str) -> str:
+    if value and re.fullmatch("[A-Z]{3}", value) is None:
+        raise ValueError("write the currency's three letters by ISO 4217, like EUR")
+    return value
+
+
 # What a variable may hold; empty is allowed and means that it is not set.
 DatabaseAddress = Annotated[str, AfterValidator(_database_address)]
+Currency = Annotated[str, AfterValidator(_currency)]
 LogFormat = Literal["text", "json"]
 Secret = Annotated[str, AfterValidator(_secret)]
 MailServerAddress = Annotated[str, AfterValidator(_mail_server_address)]

@@ -17,6 +17,8 @@ from marketplace.models import Setting
 CAP_KEPT_SECONDS = 5
 # When the cap was read, by the process's clock, and what it was.
 _cap: list[float] = []
+# Of signs that are one currency's, or that one nearly always.
+OF_SYMBOL = {"$": "USD", "€": "EUR", "£": "GBP"}
 FIVE_DAYS_SECONDS = 5 * 24 * 3600
 # The system's own requirements, by the names that the host's choices are kept under.
 SYSTEM_REQUIREMENTS = ("locale", "adult", "n_approved", "percent_approved", "masters")
@@ -142,6 +144,15 @@ def queue_limit() -> int:
 def currency_symbol() -> str:
     """Return the sign written before amounts (`MARKETPLACE_CURRENCY_SYMBOL`)."""
     return str(getattr(settings, "MARKETPLACE_CURRENCY_SYMBOL", "$"))
+
+
+def currency() -> str:
+    """Return the currency by ISO 4217 (`MARKETPLACE_CURRENCY`), else that of the sign.
+
+    Empty where neither says which it is.
+    """
+    given = getattr(settings, "MARKETPLACE_CURRENCY", None)
+    return str(given or OF_SYMBOL.get(currency_symbol(), ""))
 
 
 def default_balance_cents() -> int:

@@ -4,7 +4,14 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from common.environment import DatabaseAddress, LogFormat, MailSender, MailServerAddress, Secret
+from common.environment import (
+    Currency,
+    DatabaseAddress,
+    LogFormat,
+    MailSender,
+    MailServerAddress,
+    Secret,
+)
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -34,6 +41,7 @@ class Environment(BaseModel):
     MARKETPLACE_METRICS_TOKEN: Secret = ""
     MARKETPLACE_PAYMENT_TERMS: str = ""
     MARKETPLACE_CURRENCY_SYMBOL: str | None = None
+    MARKETPLACE_CURRENCY: Currency = ""
     MARKETPLACE_AUTO_APPROVAL_CAP: int | None = Field(None, ge=0)
     MARKETPLACE_QUEUE_LIMIT: int | None = Field(None, ge=0)
     MARKETPLACE_DEFAULT_BALANCE_CENTS: int | None = Field(None, ge=0)

@@ -66,6 +66,7 @@ urlpatterns = [
     path("history/", history.history, name="history"),
     path("earnings/", earnings.earnings, name="earnings"),
     path("earnings/statement.csv", earnings.statement, name="statement"),
+    path("earnings/way/", earnings.payout_way, name="payout-way"),
     path("earnings/report/", earnings.report, name="report-payment"),
     path("messages/", messages.messages, name="messages"),
     path("messages/<int:key>/reply/", messages.reply, name="reply"),

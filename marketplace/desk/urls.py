@@ -49,6 +49,12 @@ urlpatterns = [
     path("payouts/", payouts.payouts, name="desk-payouts"),
     path("payouts/<int:key>/", payouts.payout_list, name="desk-payout-list"),
     path("payouts/<int:key>/list.csv", payouts.payout_file, name="desk-payout-file"),
+    path(
+        "payouts/<int:key>/<slug:name>-<int:part>.csv",
+        payouts.service_file,
+        name="desk-payout-service",
+    ),
+    path("payouts/paid-by-year.csv", payouts.totals_file, name="desk-payout-totals"),
     path("payouts/<int:key>/confirm/", payouts.confirm_list, name="desk-confirm"),
     path("payments/<int:key>/drop/", payouts.drop_line, name="desk-drop-line"),
     path("reports/<int:key>/answer/", payouts.answer, name="desk-answer-report"),

@@ -23,6 +23,7 @@ from marketplace.models.qualifications import (
 )
 from marketplace.models.requesters import AccessKey, IdempotencyToken, Requester, SeenRequest
 from marketplace.models.workers import (
+    PayoutWay,
     SignInTries,
     Worker,
     WorkerBlock,
@@ -57,6 +58,7 @@ __all__ = [
     "Payout",
     "PayoutLine",
     "PayoutList",
+    "PayoutWay",
     "Project",
     "ProjectKind",
     "QualificationGrant",

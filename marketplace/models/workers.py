@@ -62,8 +62,20 @@ class Worker(models.Model):
         return {"theme": self.theme, "text_size": large, "language": self.language}
 
 
+class PayoutWay(models.TextChoices):
+    """How a worker wants to be paid, by what they enter for it."""
+
+    PAYPAL = "paypal", "PayPal"
+    IBAN = "iban", "bank transfer"
+    GIFT = "gift", "gift card by mail"
+    PHONE = "phone", "gift card by SMS"
+
+
 class WorkerProfile(models.Model):
-    """Identity, contact and history brought along; no API reply and no worker's page reads it."""
+    """Identity, contact and history brought along; no API reply and no other person's page has it.
+
+    How they want to be paid they enter themselves (money/payout_handles.py).
+    """
 
     worker = models.OneToOneField(Worker, models.CASCADE, related_name="profile")
     # Lower case; two people who share a mailbox cannot both be told apart by it.
@@ -76,6 +88,10 @@ class WorkerProfile(models.Model):
     # History on another marketplace; None = none was imported.
     n_approved_before = models.IntegerField(null=True)
     percent_approved_before = models.IntegerField(null=True)
+    payout_way = models.CharField(max_length=6, choices=PayoutWay, blank=True, default="")
+    # A mail address, an IBAN without blanks or a phone number by E.164, and whose it is.
+    payout_to = models.CharField(max_length=254, blank=True, default="")
+    payout_name = models.CharField(max_length=80, blank=True, default="")
 
     def __str__(self) -> str:
         return f"profile of {self.worker_id}"

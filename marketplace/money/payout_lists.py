@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from django.db import transaction
-from django.db.models import Q, Sum
+from django.db.models import Count, Q, Sum
 
 from common.spreadsheet import read_table
+from marketplace.configuration import currency, currency_symbol
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import LedgerEntry, LedgerKind, Payout, PayoutLine, PayoutList, Worker
 from marketplace.money.amounts import amount_of, price_of, typed_cents
@@ -23,7 +24,11 @@ COLUMNS = (
     "currency",
     "paid_on",
     "method",
+    "pay_by",
+    "pay_to",
+    "pay_name",
 )
+TOTALS = ("year", "worker_id", "name", "mail", "payments", "amount", "currency")
 OPEN = Q(payout=None, dropped_at=None)
 
 
@@ -107,6 +112,9 @@ def _row(line: PayoutLine, currency: str) -> list[str]:
         currency,
         paid.paid_on.isoformat() if paid else "",
         paid.method if paid else "",
+        profile.get_payout_way_display() if profile else "",
+        profile.payout_to if profile else "",
+        profile.payout_name if profile else "",
     ]
 
 
@@ -184,6 +192,32 @@ def _day(given: str, now: datetime) -> date:
     if day > now.date():
         raise PayoutError(f"{given} is in the future. Confirm a payment once it was made.")
     return day
+
+
+def totals() -> list[list[str]]:
+    """Return what each person was paid in each year, the latest year first, under TOTALS."""
+    rows = (
+        Payout.objects.values("paid_on__year", "worker")
+        .annotate(n=Count("pk"), cents=Sum("amount_cents"))
+        .order_by("-paid_on__year", "worker")
+    )
+    workers = Worker.objects.select_related("profile").in_bulk({row["worker"] for row in rows})
+    found = []
+    for row in rows:
+        worker = workers[row["worker"]]
+        profile = getattr(worker, "profile", None)
+        found.append(
+            [
+                str(row["paid_on__year"]),
+                worker.worker_id,
+                (profile.payout_name if profile else "") or worker.display_name,
+                (profile.mail if profile else "") or "",
+                str(row["n"]),
+                amount_of(row["cents"]),
+                currency() or currency_symbol(),
+            ]
+        )
+    return found
 
 
 def remove_line(line: PayoutLine, now: datetime) -> bool:

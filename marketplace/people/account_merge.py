@@ -104,6 +104,9 @@ def _join_profiles(kept: Worker, second: Worker) -> None:
     for name in ("mail", "mturk_id", "prolific_id", "n_approved_before", "percent_approved_before"):
         if getattr(own, name) is None:
             setattr(own, name, getattr(other, name))
+    if not own.payout_way:
+        own.payout_way, own.payout_to = other.payout_way, other.payout_to
+        own.payout_name = other.payout_name
     own.notes = "\n".join(filter(None, [own.notes, other.notes]))
     own.save()
     own.named_by.add(*named_by)

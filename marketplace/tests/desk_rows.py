@@ -63,6 +63,7 @@ def keys_of_work(rita: Any, ada: Visitor, make_hit: Any) -> dict[str, int]:
         "desk-send-again": Event.objects.latest("pk").pk,
         "desk-payout-list": made.pk,
         "desk-payout-file": made.pk,
+        "desk-payout-service": made.pk,
         "desk-confirm": made.pk,
         "desk-drop-line": made.lines.get().pk,
         "desk-answer-report": report.pk,

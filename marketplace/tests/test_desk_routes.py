@@ -57,6 +57,8 @@ HOSTS = {
     "desk-payouts": ("GET", IN),
     "desk-payout-list": ("GET", IN),
     "desk-payout-file": ("GET", IN),
+    "desk-payout-service": ("GET", GONE),
+    "desk-payout-totals": ("GET", IN),
     "desk-confirm": ("POST", BAD),
     "desk-drop-line": ("POST", TO),
     "desk-answer-report": ("POST", TO),
@@ -110,6 +112,7 @@ def addresses(rita: Any, ada: Visitor, make_hit: Any, settings: Any) -> dict[str
     member, _ = open_worker("Grace", "", clock.now())
     keys = keys_of_work(rita, ada, make_hit) | keys_of_host(member) | keys_of_desk(requester)
     given = {"worker": member.pk, "position": 1, "kind": "link", "token": "forged"}
+    given |= {"name": "paypal", "part": 1}
     given["hit_id"] = HIT.objects.order_by("pk")[0].hit_id
     found = {}
     for pattern in get_resolver("marketplace.desk.urls").url_patterns:

@@ -140,6 +140,7 @@ NEED_NONE = {
     "extend": _ONCE,
     "contest": _ONCE,
     "report-payment": _ONCE,
+    "payout-way": _OWN,
     "external-submit": _ONCE,
     "fixed-submit": _READS,
     "write": _KEY,

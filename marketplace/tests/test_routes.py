@@ -38,6 +38,7 @@ TABLE = {
     "history": ("GET", 302, 200, 200),
     "earnings": ("GET", 302, 200, 200),
     "statement": ("GET", 302, 200, 200),
+    "payout-way": ("POST", 302, 302, 302),
     "report-payment": ("POST", 302, 400, 400),
     "messages": ("GET", 302, 200, 200),
     "reply": ("GET", 302, 404, 200),
@@ -174,7 +175,15 @@ def test_forms_without_their_token_are_refused(addresses: dict[str, str], ada: V
             "contest",
             "write",
         ),
-        *("report-payment", "reply", "language", "password", "personal-link", "erase"),
+        *(
+            "report-payment",
+            "payout-way",
+            "reply",
+            "language",
+            "password",
+            "personal-link",
+            "erase",
+        ),
     ):
         assert ada.client.post(addresses[name]).status_code == 403
 

@@ -17,7 +17,7 @@ GIVEN = {"1": 1, "yes": True}
 WORDS = "words that nobody else will guess"
 NUMBERS = ("CAP", "LIMIT", "CENTS", "DAYS", "SECOND")
 FLAGS = ("OPEN_SIGN_IN", "OPEN_DESK", "DELIVER_EVENTS", "PRIVATE_WEBHOOKS", "STATIC")
-GIVEN_BY_END = {NUMBERS: "1", FLAGS: "yes", ("FORMAT",): "json"}
+GIVEN_BY_END = {NUMBERS: "1", FLAGS: "yes", ("FORMAT",): "json", ("CURRENCY",): "EUR"}
 SHOW = """
 import json
 from django.conf import settings

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST, require_safe
 from common.long_bodies import long_bodies_from
 from common.spreadsheet import UploadError
 from marketplace import clock
-from marketplace.configuration import currency_symbol
+from marketplace.configuration import currency, currency_symbol
 from marketplace.desk.access import host_page, knows, record
 from marketplace.desk.pages import csv_file, leave_notice, page_of, show, text_from
 from marketplace.desk.sessions import DeskRequest
@@ -15,17 +15,24 @@ from marketplace.hits.lifecycle import settle_due
 from marketplace.models import PaymentReport, PayoutLine, PayoutList
 from marketplace.money.amounts import price_of
 from marketplace.money.payments_made import PayoutError, answer_report
+from marketplace.money.payout_files import lines_by, parts_of, payout_csv
 from marketplace.money.payout_lists import (
     COLUMNS,
     OPEN,
+    TOTALS,
     confirm,
     make_list,
     owed_by_worker,
     remove_line,
     rows_of,
+    totals,
 )
-from marketplace.site.page_error import first_or_error
+from marketplace.site.page_error import PageError, first_or_error
 
+NO_CURRENCY = (
+    "Nobody has said which currency this is: whoever runs the server sets MARKETPLACE_CURRENCY "
+    "to its three letters, like EUR."
+)
 NO_LIST = "There is no such list. Choose one under Payouts."
 
 
@@ -72,6 +79,8 @@ def _drawn(request: DeskRequest, key: int, status: int = 200, **context: object)
         made=made,
         page=page_of(request, lines),
         n_open=still_open.count(),
+        parts=parts_of(made),
+        n_without_way=lines_by(made, "").count(),
         open_cents=sum(still_open.values_list("amount_cents", flat=True)),
         **context,
     )
@@ -82,8 +91,30 @@ def _drawn(request: DeskRequest, key: int, status: int = 200, **context: object)
 def payout_file(request: DeskRequest, key: int) -> HttpResponse:
     """Return the list as CSV, the same as often as it is asked for."""
     made = first_or_error(PayoutList.objects.filter(pk=key), NO_LIST)
-    rows = rows_of(made, currency_symbol())
+    rows = rows_of(made, currency() or currency_symbol())
     return csv_file(f"payouts-{made.pk}.csv", list(COLUMNS), rows)
+
+
+@host_page
+@require_safe
+def service_file(request: DeskRequest, key: int, name: str, part: int) -> HttpResponse:
+    """Return what of a list is to pay by one service, as that service reads it."""
+    made = first_or_error(PayoutList.objects.filter(pk=key), NO_LIST)
+    if (name, part) not in [(one, number) for one, _, number, _ in parts_of(made)]:
+        raise PageError("Nothing is left to pay in this way. Choose a file on the list's page.")
+    if not currency():
+        raise PageError(NO_CURRENCY, 409)
+    response = HttpResponse(payout_csv(made, name, part), content_type="text/csv; charset=utf-8")
+    file = f"payouts-{made.pk}-{name}-{part}.csv"
+    response["Content-Disposition"] = f'attachment; filename="{file}"'
+    return response
+
+
+@host_page
+@require_safe
+def totals_file(request: DeskRequest) -> HttpResponse:
+    """Return what each person was paid in each year, as CSV."""
+    return csv_file("paid-by-year.csv", list(TOTALS), totals())
 
 
 @long_bodies_from(knows)

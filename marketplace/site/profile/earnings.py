@@ -6,17 +6,33 @@ from django.db.models import Min, Q, Sum
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
 from marketplace.configuration import payment_terms
 from marketplace.hits.lifecycle import settle_due
-from marketplace.models import Assignment, AssignmentState, LedgerEntry, LedgerKind, Payout
+from marketplace.models import (
+    Assignment,
+    AssignmentState,
+    LedgerEntry,
+    LedgerKind,
+    Payout,
+    PayoutWay,
+    WorkerProfile,
+)
 from marketplace.money import funds
 from marketplace.money.account_statement import statement_csv
 from marketplace.money.payments_made import PayoutError, report_payment
+from marketplace.money.payout_handles import choose_way
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 
+WAYS = {
+    PayoutWay.PAYPAL: gettext_noop("PayPal: the mail address of your account"),
+    PayoutWay.IBAN: gettext_noop("Bank transfer: your IBAN"),
+    PayoutWay.GIFT: gettext_noop("Gift card: the mail address it is sent to"),
+    PayoutWay.PHONE: gettext_noop("Gift card: the phone number it is sent to"),
+}
 RECENTLY = timedelta(days=7)
 
 
@@ -42,6 +58,12 @@ def _earnings(request: SignedInRequest, status: int = 200, **context: str) -> Ht
     recent_bonuses = earned.filter(kind=LedgerKind.BONUS, at__gt=clock.now() - RECENTLY)
     payouts = Payout.objects.filter(worker=worker).order_by("-paid_on", "-pk")
     reports = worker.payment_reports.order_by("-pk")
+    profile = getattr(worker, "profile", None) or WorkerProfile()
+    kept = {
+        "way": profile.payout_way,
+        "handle": profile.payout_to,
+        "name": profile.payout_name,
+    }
     is_waiting = any(report.answered_at is None for report in reports)
     return show(
         request,
@@ -62,12 +84,26 @@ def _earnings(request: SignedInRequest, status: int = 200, **context: str) -> Ht
         reports=reports,
         can_report=earned.exists() and not is_waiting,
         terms=payment_terms(),
-        **context,
+        ways=[(one.value, WAYS[one]) for one in PayoutWay],
+        **kept | context,
     )
 
 
 def _sum(rows: object) -> int:
     return rows.aggregate(n=Sum("amount_cents", default=0))["n"]  # type: ignore[attr-defined]
+
+
+@worker_page
+@require_POST
+def payout_way(request: SignedInRequest) -> HttpResponse:
+    """Keep how the worker wants to be paid; what is refused keeps what was typed."""
+    typed = {name: request.POST.get(name, "") for name in ("way", "handle", "name")}
+    try:
+        choose_way(request.worker, **typed)
+    except PayoutError as refusal:
+        return _earnings(request, 400, way_problem=str(refusal), **typed)
+    leave_notice(request, _("Kept. The next payments go there."))
+    return redirect("earnings")
 
 
 @worker_page
