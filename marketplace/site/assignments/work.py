@@ -39,9 +39,9 @@ from marketplace.models import (
     Contest,
     HITType,
     Requester,
+    WorkerProfile,
 )
 from marketplace.money.amounts import price_of
-from marketplace.people.old_ids import called
 from marketplace.people.qualifications.requirements import access_to, record_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
 from marketplace.site.assignments.task_frame import TaskFrame, draw_frame
@@ -74,6 +74,16 @@ OWN = JoinedQuery(
         "contest.assignment_id = assignment.id",
         optional=True,
     ),
+    # There where the HIT's requester calls the worker by their id at MTurk (people/old_ids.py).
+    Table(
+        "profile",
+        WorkerProfile,
+        "id mturk_id",
+        "profile.worker_id = assignment.worker_id AND EXISTS (SELECT 1 FROM "
+        f"{WorkerProfile.named_by.through._meta.db_table} named WHERE "
+        "named.workerprofile_id = profile.id AND named.requester_id = hit.requester_id)",
+        optional=True,
+    ),
 )
 
 
@@ -100,7 +110,8 @@ def own_assignment(request: SignedInRequest, key: int) -> Assignment:
     if due is not None and due <= clock.now():
         settle_due(clock.now(), assignments__pk=key)
         rows = _own_rows(request, key)
-    assignment, hit, kind, requester, contest = rows
+    assignment, hit, kind, requester, contest, profile = rows
+    assignment.old_id = profile.mturk_id if profile else None
     assignment.hit, assignment.worker = hit, request.worker
     assignment._state.fields_cache["contest"] = contest
     hit.hit_type, hit.requester, kind.requester = kind, requester, requester
@@ -189,13 +200,13 @@ def _drawn(request: SignedInRequest, assignment: Assignment) -> str:
 
 def frame_url(request: SignedInRequest, assignment: Assignment) -> str:
     """Return the signed address of an acceptance's frame, the same on every reload."""
-    hit, own = assignment.hit, assignment.worker.worker_id
-    old = called(hit.requester_id, [own])
+    hit = assignment.hit
+    old_id: str | None = assignment.old_id  # type: ignore[attr-defined]
     submit_path = reverse("external-submit", kwargs={"secret": assignment.secret})
     entry = Entry(
         assignment_id=assignment.assignment_id,
         hit_id=hit.hit_id,
-        worker_id=old.get(own, own),
+        worker_id=old_id or assignment.worker.worker_id,
         submit_to=base_url(request) + submit_path.removesuffix(SUBMIT_PATH),
         expires=int(assignment.deadline.timestamp()) + GRACE_SECONDS,
     )
