@@ -102,21 +102,26 @@ def accept(worker: Worker, hit_id: str, now: datetime) -> Assignment:
         raise NotThisError(gone) from None
 
 
-def accept_next(worker: Worker, hit_type: HITType, now: datetime, seen: str = "") -> Assignment:
+def accept_next(
+    worker: Worker, hit_type: HITType, now: datetime, seen: str = "", form_key: str = ""
+) -> Assignment:
     """Return an acceptance of some HIT of this type; raises RefusedError when none can be had.
 
-    seen: the HIT that the worker looked at; it comes first, and is theirs once if asked for twice.
+    seen: the HIT that the worker looked at, which comes first; form_key: the form in which they
+    ask, which gets them one HIT, however often it is sent.
     """
+    if made := _made_in(worker, form_key):
+        return made
     if seen:
         try:
-            return accept(worker, seen, now)
-        except NotThisError:
+            return _accept(worker, now, form_key, hit_id=seen)
+        except (NotThisError, HIT.DoesNotExist):
             pass
     tried: list[int] = []
     rows = available_of(hit_type.pk, worker, now).values_list("pk", flat=True)
     while (key := rows.exclude(pk__in=tried).first()) is not None:
         try:
-            return _accept(worker, now, id=key)
+            return _accept(worker, now, form_key, id=key)
         except NotThisError:
             # Another worker was quicker here; the next HIT may still be free.
             tried.append(key)
@@ -155,15 +160,24 @@ def _in_the_way(worker: Worker | int, now: datetime) -> QuerySet[Assignment]:
     return Assignment.objects.filter(once | at_a_time, worker=worker)
 
 
-def _accept(worker: Worker, now: datetime, **key: int | str) -> Assignment:
+def _made_in(worker: Worker, form_key: str) -> Assignment | None:
+    if not form_key:
+        return None
+    return Assignment.objects.filter(worker=worker, form_key=form_key, state__in=LIVE).first()
+
+
+def _accept(worker: Worker, now: datetime, form_key: str = "", **key: int | str) -> Assignment:
     """Return the worker's acceptance of the HIT with this `id` or `hit_id`."""
     with transaction.atomic(using=DATABASE):
         # Two tabs of one worker wait for one another, or both could pass the limit of the queue.
         locking = WORKER_LOCK.bound(worker=worker.pk)
-        return _accepted(worker, lock(now, [locking], **key), now)
+        return _accepted(worker, lock(now, [locking], **key), now, form_key)
 
 
-def _accepted(worker: Worker, hit: HIT, now: datetime) -> Assignment:
+def _accepted(worker: Worker, hit: HIT, now: datetime, form_key: str) -> Assignment:
+    # Behind the worker's lock: the same form may have come twice at once.
+    if made := _made_in(worker, form_key):
+        return made
     row = HELD.first(hit=hit.pk, worker=worker.pk)
     if row is not None:
         held = hit.assignments.get(pk=row[0])
@@ -176,6 +190,7 @@ def _accepted(worker: Worker, hit: HIT, now: datetime) -> Assignment:
         worker=worker,
         assignment_id=_slot_id(hit),
         reward_cents=hit.hit_type.reward_cents,
+        form_key=form_key,
         accepted_at=now,
         deadline=now + timedelta(seconds=hit.hit_type.assignment_duration_seconds),
     )

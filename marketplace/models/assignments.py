@@ -46,6 +46,8 @@ class Assignment(models.Model):
     reward_cents = models.BigIntegerField()
     # Kept when the HIT gets another type meanwhile; None = as the type of its HIT says.
     auto_approval_delay_seconds = models.IntegerField(null=True)
+    # Names the preview it was accepted in, so that pressing twice is accepting once.
+    form_key = models.CharField(max_length=64, blank=True, default="")
     accepted_at = models.DateTimeField()
     deadline = models.DateTimeField()
     # More time is given once, where the HIT type states how much (hits/keywords.py).
@@ -71,6 +73,11 @@ class Assignment(models.Model):
                 fields=["assignment_id"],
                 condition=Q(state__in=LIVE),
                 name="one_live_holder_per_assignment_id",
+            ),
+            models.UniqueConstraint(
+                fields=["worker", "form_key"],
+                condition=Q(state__in=LIVE) & ~Q(form_key=""),
+                name="one_live_assignment_per_form",
             ),
             models.CheckConstraint(
                 condition=Q(state__in=AssignmentState.values), name="assignment_state_is_known"

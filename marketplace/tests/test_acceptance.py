@@ -70,6 +70,27 @@ def test_accepting_twice_is_the_same_as_once(rita: Any, ada: Visitor, make_hit: 
     assert Assignment.objects.count() == 1
 
 
+def test_accept_pressed_twice_where_the_hit_is_gone_takes_one_other_hit(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any
+) -> None:
+    hits = [make_hit(rita, RequesterAnnotation=str(n)) for n in range(4)]
+    look = ada.get(f"/kinds/{hits[0]['HITTypeId']}/").content.decode()
+    path = f"/hits/{hits[0]['HITId']}/accept/"
+    assert f'action="{path}"' in look
+    grace.accept(hits[0])
+    first, again = ada.send_from(look, path), ada.send_from(look, path)
+    assert first.request["PATH_INFO"] == again.request["PATH_INFO"]
+    assert Assignment.objects.filter(worker=ada.worker).count() == 1
+    Frame(first).submit(answer="42")
+    assert ada.send_from(look, path).status_code == 200
+    assert Assignment.objects.filter(worker=ada.worker).count() == 1
+    # Looked at once more, it is asked for once more.
+    fresh = ada.get(f"/kinds/{hits[0]['HITTypeId']}/").content.decode()
+    path = re.findall(r'action="(/hits/\w+/accept/)"', fresh)[0]
+    ada.send_from(fresh, path)
+    assert Assignment.objects.filter(worker=ada.worker).count() == 2
+
+
 def test_accepting_from_the_preview_of_a_kind_gives_each_a_place_as_long_as_there_are_places(
     rita: Any, make_hit: Any
 ) -> None:

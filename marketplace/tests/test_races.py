@@ -114,6 +114,15 @@ def test_all_who_accept_from_one_preview_get_a_place_while_there_are_places(
     assert sum(isinstance(one, RefusedError) for one in results) == 2
 
 
+def test_one_form_sent_many_times_at_once_gets_one_hit(rita: Any, make_hit: Any) -> None:
+    hits = [make_hit(rita, RequesterAnnotation=str(n)) for n in range(N_THREADS)]
+    kind, [one, other, *_] = HITType.objects.get(), some_workers()
+    seen = hits[0]["HITId"]
+    accept(other, seen, clock.now())
+    results = at_once(lambda n: accept_next(one, kind, clock.now(), seen=seen, form_key="K"))
+    assert {result.pk for result in results} == {Assignment.objects.get(worker=one).pk}
+
+
 def test_of_one_decision_that_many_make_at_once_there_is_one_message(rita: Any) -> None:
     worker, group = some_workers()[0], make_group("Panel", "", clock.now()).qualification_type
 

@@ -21,6 +21,7 @@ from marketplace.hits.acceptance import (
 from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.entry import preview_url, with_preferences
 from marketplace.models import HIT, Assignment, AssignmentState, HITType
+from marketplace.models.identifiers import new_entity_id
 from marketplace.people.qualifications.earned_qualifications import ways_to_earn
 from marketplace.people.qualifications.requirements import access_to, custom_types_of, record_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
@@ -79,6 +80,7 @@ def _shown(request: SignedInRequest, hit: HIT, now: datetime, *, is_any: bool) -
         "preview.html",
         hit=hit,
         is_any=is_any,
+        once=new_entity_id(),
         facts=facts,
         reasons=reasons,
         can_accept=access.can_accept,
@@ -114,7 +116,9 @@ def accept_this(request: SignedInRequest, hit_id: str) -> HttpResponse:
     try:
         if "any" in request.POST:
             kind = first_or_error(HITType.objects.filter(hits__hit_id=hit_id), GONE)
-            assignment = accept_next(request.worker, kind, now, seen=hit_id)
+            once = request.POST.get("once", "")
+            key = once if once.isascii() and once.isalnum() and len(once) <= 64 else ""
+            assignment = accept_next(request.worker, kind, now, seen=hit_id, form_key=key)
         else:
             assignment = accept(request.worker, hit_id, now)
     except RefusedError as refusal:
