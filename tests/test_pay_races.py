@@ -1,5 +1,7 @@
 """Money in several processes at once: no two lock each other out, and one decision wins."""
 
+from datetime import timedelta
+
 import pytest
 from django.db.models import Sum
 from django.utils import timezone
@@ -33,9 +35,14 @@ def keys(tmp_path, settings):
 
 def confirmed() -> list[Submission]:
     """Return work that has just come and waits to be paid."""
-    collection = make_collection(question__redundancy={"train": HITS, "dev": HITS, "test": HITS})
+    collection = make_collection(
+        pay__approve_after_hours=48.0,
+        question__redundancy={"train": HITS, "dev": HITS, "test": HITS},
+    )
     works = [make_confirmed(collection, f"A{number}") for number in range(HITS)]
-    Submission.objects.update(received_at=timezone.now())
+    # Paid by itself from now on, and not yet too late to reject.
+    now = timezone.now()
+    Submission.objects.update(received_at=now, confirmed_at=now - timedelta(hours=49))
     return works
 
 

@@ -16,10 +16,15 @@ KEY = "pay.approve_after_hours"
 
 def hours_of(lease: Lease, parameters: Parameters) -> float:
     """Return how many hours the work of a lease waits once the marketplace has confirmed it."""
-    held = _hours_by_time(lease.unit.stage.collection, parameters)
+    said = (lease.taken_at, lease.session.posting.created_at)
+    return hours_said(lease.unit.stage.collection, parameters, *said)
+
+
+def hours_said(collection: Collection, parameters: Parameters, *said: datetime) -> float:
+    """Return the fewest hours that work was to wait, of what held at these times."""
+    held = _hours_by_time(collection, parameters)
     return min(
-        next(hours for hours, until in held if until is None or said_at < until)
-        for said_at in (lease.taken_at, lease.session.posting.created_at)
+        next(hours for hours, until in held if until is None or said_at < until) for said_at in said
     )
 
 

@@ -17,6 +17,7 @@ from tasks.models import (
 )
 from tasks.models.money import TAKEN_BACK_WITHIN
 from tasks.money import payments
+from tasks.money.hours_until_paid import hours_of, hours_said
 from tasks.posting import empty_submissions
 
 ALONE_AFTER = timedelta(hours=24)
@@ -61,6 +62,10 @@ def propose(session: Session, reason: str, by: str, now: datetime) -> Rejection:
         if not payments.change_state(work, [ReceiptState.CONFIRMED], ReceiptState.DISPUTED):
             work.refresh_from_db()
             raise ActionError(WHY_NOT[ReceiptState(work.state)])
+        if not can_be_rejected(work):
+            raise ActionError(
+                "Nothing can be rejected: whoever took this HIT was promised that all is paid."
+            )
         holds_until = _holds_until(work, now)
         if holds_until <= now:
             raise ActionError("The time to reject it is over: it is about to be paid.")
@@ -75,6 +80,15 @@ def propose(session: Session, reason: str, by: str, now: datetime) -> Rejection:
         )
         row.steps.create(state=row.state, by=by, why=reason, at=now)
     return row
+
+
+def can_be_rejected(work: payments.Work) -> bool:
+    """Return whether a worker was told that this could be rejected: with 0 hours nothing can."""
+    collection = work.session.posting.stage.collection
+    parameters = parameters_of(collection)
+    if isinstance(work, EmptySubmission):
+        return hours_said(collection, parameters, work.session.posting.created_at) > 0
+    return hours_of(work.lease, parameters) > 0
 
 
 def _said(text: str, otherwise: str) -> str:

@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from collector.models import Collection
+from common.actions import ActionError
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
@@ -35,7 +37,7 @@ LATER = NOW + timedelta(days=5)
 
 @pytest.fixture
 def stage(fake_marketplace):
-    return stage_of(make_collection(), "question")
+    return stage_of(make_collection(pay__approve_after_hours=48.0), "question")
 
 
 @pytest.fixture
@@ -152,6 +154,18 @@ def test_it_is_rejected_by_two_and_taken_back(posting, work, fake_marketplace):
     assert (state_of(work), money(posting.stage.collection)) == ("approved", (0, 400))
 
 
+def test_where_all_was_promised_to_be_paid_it_is_paid_and_not_rejected(
+    posting, work, fake_marketplace
+):
+    collection = posting.stage.collection
+    values = collection.parameters["pay"] | {"approve_after_hours": 0}
+    Collection.objects.update(parameters=collection.parameters | {"pay": values})
+    with pytest.raises(ActionError, match="was promised that all is paid"):
+        rejections.propose(type(work).objects.get().session, "Nothing came.", "rita", NOW)
+    assert state_of(work) == "confirmed"
+    assert empty_submissions.pay(work, "rita", NOW)
+
+
 def test_withdrawing_leaves_it_waiting(posting, work):
     row = rejections.propose(work.session, "Nothing came.", "rita", NOW)
     rejections.withdraw(row, "Wait.", "rita", SOON)
@@ -188,7 +202,7 @@ def test_work_that_turns_up_is_paid_once_and_ends_a_proposal(
     assert not EmptySubmission.objects.filter(pk=work.pk).exists()
     assert state_of(row) == RejectionState.WITHDRAWN
     assert state_of(posting) == PostingState.SUBMITTED
-    assert payments.approve_confirmed(stage.collection, SOON) == 1
+    assert payments.approve_confirmed(stage.collection, LATER) == 1
     assert Payment.objects.get().state == PaymentState.CONFIRMED
     assert money(posting.stage.collection) == (0, 400)
 
@@ -213,7 +227,7 @@ def test_an_agreed_rejection_of_nothing_never_meets_work(
     assert rejection_delivery.carry_out(stage.collection, SOON) == 0
     assert state_of(row) == RejectionState.FAILED
     assert reconciled(listed(posting, session)) == (0 if told else 1)
-    assert payments.approve_confirmed(stage.collection, SOON) == 1
+    assert payments.approve_confirmed(stage.collection, LATER) == 1
     assert fake_marketplace.told[0] == ("approve_assignment", session.session_id)
     assert (state_of(work), money(stage.collection)) == ("approved", (0, 400))
 
@@ -259,7 +273,7 @@ def test_work_that_turns_up_after_it_was_paid_is_not_paid_twice(
     lease.refresh_from_db()
     submissions.hand_in(lease, questions_for(lease), SOON, synthetic=False)
     reconciled(listed(posting, session))
-    assert payments.approve_confirmed(stage.collection, SOON) == 2
+    assert payments.approve_confirmed(stage.collection, LATER) == 2
     assert Submission.objects.get().state == "approved"
     assert Payment.objects.get().state == PaymentState.CONFIRMED
     assert money(posting.stage.collection) == (0, 400)

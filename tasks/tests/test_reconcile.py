@@ -147,6 +147,9 @@ def test_a_compensation_is_settled_for_a_merged_account(stage, reconciled, fake_
 
 
 def test_reconciling_does_not_bring_back_who_was_erased(stage, reconciled, fake_marketplace):
+    values = stage.collection.parameters["pay"] | {"approve_after_hours": 48}
+    stage.collection.parameters |= {"pay": values}
+    stage.collection.save()
     done = make_confirmed(stage.collection)
     make_posting(stage)
     row = rejections.propose(done.session, "Copied.", "rita", NOW)

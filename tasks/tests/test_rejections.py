@@ -16,9 +16,17 @@ from tasks.models import (
 from tasks.money import payments, rejection_delivery, rejections
 from tasks.people.erasure import forget
 from tasks.tests.deciding import DAY, SOON, make_confirmed, money, state_of
-from tasks.tests.making import NOW
+from tasks.tests.making import NOW, make_collection
 
 pytestmark = pytest.mark.django_db
+
+
+def test_where_nobody_was_to_wait_confirmed_work_cannot_be_rejected(fake_marketplace):
+    work = make_confirmed(make_collection(slug="paid-at-once", pay__approve_after_hours=0))
+    with pytest.raises(ActionError, match="was promised that all is paid"):
+        rejections.propose(work.session, "Copied.", "rita", NOW)
+    work.refresh_from_db()
+    assert work.state == "confirmed"
 
 
 def test_whoever_proposed_it_waits_a_day(proposal):

@@ -148,13 +148,17 @@ def open_waiting(slug: str, title: str) -> None:
 def open_decisions(slug: str) -> None:
     """Put work into a collection for every state in which its pay can be."""
     collection = Collection.objects.get(slug=slug)
+    # Where work is paid at once nothing is decided.
+    collection.parameters["pay"]["approve_after_hours"] = 48.0
+    collection.save(update_fields=["parameters"])
     making.make_decisions(collection)
     making.make_refused_bonus(collection, "This Worker Id is closed (1700000000000)")
 
 
 def open_wordy() -> str:
     """Open a collection whose people write as much as they may; return its slug."""
-    open_single("wordy", "quarnsey", "Single: one question", 8, 870, 925)
+    hours = {"pay__approve_after_hours": 48.0}
+    open_single("wordy", "quarnsey", "Single: one question", 8, 870, 925, **hours)
     words = (
         "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz and why it was passed. "
     )

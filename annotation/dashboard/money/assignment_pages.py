@@ -32,7 +32,7 @@ from common.seen_version import check_seen, version_of
 from tasks.models import ReceiptState, Session, Submission
 from tasks.money.hours_until_paid import hours_of
 from tasks.money.pay_decisions import ACTS, TOLD, paid_apart
-from tasks.money.rejections import LONGEST_REASON, work_on
+from tasks.money.rejections import LONGEST_REASON, can_be_rejected, work_on
 from tasks.posting.hits import money
 
 PER_PAGE = 50
@@ -137,6 +137,7 @@ def assignment(request: HttpRequest, context: CollectionContext, key: int) -> Ht
         sheets=sheets_of(submission, context.collection.corpus) if submission else [],
         said=list(_said(submission.raw if submission else session.empty_submission.fields)),
         drafts=[] if submission else _drafts(session),
+        can_be_rejected=can_be_rejected(line.work),
         rejection=newest,
         alone=newest is not None and newest.proposed_by == name_of(request),
         must_wait=newest is not None and now < newest.alone_from,

@@ -81,7 +81,7 @@ def fill_desk() -> Collection:
     """Return a collection with something on every page, beside an empty one."""
     corpus = make_corpus()
     make_collection(corpus, slug="empty", seeds=1)
-    collection = make_collection(corpus, slug="pilot")
+    collection = make_collection(corpus, slug="pilot", pay__approve_after_hours=48.0)
     make_full(collection, 2)
     make_decisions(collection)
     make_refused_bonus(collection, "This worker has no account any more.")
