@@ -104,6 +104,18 @@ def test_texts_are_written_and_labelled_in_the_browser(lines: Instance, enter: E
     edith.key("3", "w")
     edith.type("It is about another place.")
     edith.wait_until_saved()
+    remark = "#field-remark"
+    before, said = frame.locator(remark).bounding_box(), frame.input_value(remark)
+    frame.fill(remark, f"{said} " * 8)
+    after = frame.locator(remark).bounding_box()
+    assert before
+    assert after
+    assert after["height"] > before["height"]
+    assert frame.locator(remark).evaluate("one => one.scrollHeight <= one.clientHeight")
+    # Its own place at the right is a scrollbar's, so that nothing beside it stays uncovered.
+    assert frame.evaluate("getComputedStyle(document.documentElement).overflowY") == "scroll"
+    frame.fill(remark, said)
+    edith.wait_until_saved()
     edith.page.reload()
     frame = edith.ready()
     edith.expect_progress("4 of 4 done")

@@ -80,7 +80,7 @@ function chip(number) {
   const button = Object.assign(document.createElement("button"), { type: "button", className: "chip chip-context", textContent: number });
   button.dataset.chip = number;
   button.setAttribute("aria-label", `Drop sentence ${number}`);
-  button.append(Object.assign(document.createElement("span"), { className: "chip-cross", textContent: "×" }));
+  button.append(Object.assign(document.createElement("span"), { className: "chip-cross" }));
   item.append(button);
   return item;
 }

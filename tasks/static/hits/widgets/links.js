@@ -89,7 +89,7 @@ export class Links {
     button.dataset.linkTitle = title;
     button.title = title;
     button.setAttribute("aria-label", `Drop link: ${title}`);
-    button.append(named("bdi", "chip-words", title), named("span", "chip-cross", "×"));
+    button.append(named("bdi", "chip-words", title), named("span", "chip-cross", ""));
     item.append(button);
     return item;
   }

@@ -53,7 +53,7 @@ export class Passages {
       const item = this.items[i];
       const n = counts.get(item.id) ?? 0;
       stop.querySelector("[data-count]").textContent = n ? String(n) : "";
-      stop.setAttribute("aria-label", `Paragraph ${i + 1}: ${item.title}, ${n} ${n === 1 ? "question" : "questions"}`);
+      stop.setAttribute("aria-label", `Paragraph ${i + 1}, ${n} ${n === 1 ? "question" : "questions"}: ${item.title}`);
       stop.title = item.title;
     });
   }

@@ -34,7 +34,8 @@ export class Questions {
     for (const name of ["number", "words", "mark"]) {
       const part = document.createElement(name === "words" ? "bdi" : "span");
       part.className = `slot-${name}`;
-      open.append(part);
+      // The blank parts what is read of them, as their places on the page do.
+      open.append(part, " ");
     }
     item.append(open);
     if (this.removable) item.append(this.#cross(index));
@@ -69,7 +70,7 @@ export class Questions {
       words.textContent = entry?.words || (index === current ? "Writing…" : entry ? "No words yet" : "");
       if (entry?.lang) words.lang = entry.lang;
       open.querySelector(".slot-mark").textContent = entry?.place ?? "";
-      open.setAttribute("aria-label", label(this.noun, index, entry));
+      open.setAttribute("aria-label", label(this.noun, index, entry, words.textContent));
       open.title = entry?.words ?? "";
       slot.querySelector(".slot-remove")?.toggleAttribute("data-vacant", !entry);
     });
@@ -79,8 +80,9 @@ export class Questions {
 
 const states = { done: "complete", open: "not complete yet", wrong: "something to mend" };
 
-function label(noun, index, entry) {
-  if (!entry) return `${noun} ${index + 1}: empty`;
-  const state = states[entry.state] ? `, ${states[entry.state]}` : "";
-  return `${noun} ${index + 1}${entry.about ? `, ${entry.about}` : ""}${state}: ${entry.words || "no words yet"}`;
+/** What stands there comes first and as it stands there, so that it can be said to press it. */
+function label(noun, index, entry, words) {
+  const shown = [`${noun} ${index + 1}`, words, entry?.place].filter(Boolean).join(" ");
+  if (!entry) return `${shown}: empty`;
+  return [shown, entry.about, states[entry.state]].filter(Boolean).join(", ");
 }

@@ -160,7 +160,7 @@ export class Sheet {
     open.title = piece.text;
     open.setAttribute("aria-label", `${place}: ${piece.text}`);
     open.setAttribute("aria-keyshortcuts", "Delete");
-    open.append(Object.assign(make("small"), { textContent: place }), Object.assign(make("bdi"), { textContent: piece.text, lang: this.lang }));
+    open.append(Object.assign(make("small"), { textContent: place }), " ", Object.assign(make("bdi"), { textContent: piece.text, lang: this.lang }));
     const cross = make("button", "piece-cross");
     cross.dataset.action = "unmark";
     cross.textContent = "×";

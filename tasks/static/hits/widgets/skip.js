@@ -10,6 +10,7 @@ export class Skip {
     Object.assign(this, { root, most, entries, messages, history, on });
     this.button = document.querySelector("[data-action=skip]");
     this.written = document.querySelector("[data-written]");
+    this.button.querySelector("kbd").before(Object.assign(document.createElement("small"), { textContent: `${most} at most ` }));
     this.button.addEventListener("click", () => this.turn());
     this.choice = new Choice(root.querySelector("fieldset"), { change: () => this.#set() });
     this.words = new TextField(root.querySelector("[data-field=reason]"), { change: () => this.#set() });

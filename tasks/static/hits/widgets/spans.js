@@ -84,13 +84,13 @@ export class Spans {
     button.className = `chip chip-${this.target}`;
     button.dataset.chip = index;
     button.title = span.text;
-    button.setAttribute("aria-label", `Remove ${this.label.toLowerCase()}: ${span.text}`);
     words.textContent = span.text;
     words.className = "chip-words";
     button.append(words);
     const place = this.on.name?.(span.document);
-    if (place) button.append(Object.assign(document.createElement("small"), { textContent: place }));
-    button.append(Object.assign(document.createElement("span"), { className: "chip-cross", textContent: "×" }));
+    button.setAttribute("aria-label", [`Remove ${this.label.toLowerCase()}: ${span.text}`, place].filter(Boolean).join(" "));
+    if (place) button.append(" ", Object.assign(document.createElement("small"), { textContent: place }));
+    button.append(Object.assign(document.createElement("span"), { className: "chip-cross" }));
     item.append(button);
     return item;
   }
