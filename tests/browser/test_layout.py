@@ -236,3 +236,23 @@ def test_a_long_queue_has_no_scrollbar_of_its_own(practice: Instance, rita: Page
         })"""
     )
     assert measure(rita, "scrollers") == ["html"]
+
+
+def test_the_warning_that_time_runs_out_is_read_whole(practice: Instance, enter: Enter) -> None:
+    """With the button that gives more time beside it, on a screen of a usual laptop."""
+    ada = enter("Ada who is late", 1366, 768)
+    frame = ada.begin("Single: one question")
+    said = "After 16:22 it still counts for an hour, as long as this HIT is free for you."
+    is_whole = frame.evaluate(
+        """(said) => {
+          const bar = document.querySelector(".bar"), line = bar.querySelector("[data-bar-line]");
+          bar.classList.add("is-loud");
+          const more = bar.querySelector("[data-action=more]");
+          Object.assign(more, { hidden: false, textContent: "30 minutes more" });
+          line.textContent = said;
+          const inBar = line.getBoundingClientRect().bottom <= bar.getBoundingClientRect().bottom;
+          return line.scrollHeight <= line.clientHeight && inBar;
+        }""",
+        said,
+    )
+    assert is_whole
