@@ -119,6 +119,8 @@ def fitting_length(protocol: Protocol, corpus: Corpus) -> FittingLength | None:
     if corpus.kind != CorpusKind.DOCUMENTS or not usual or not protocol.has(SEEDS, COUNTS):
         return None
     how_many = protocol.part(SEEDS, COUNTS).counter(corpus)
+    if how_many is None:
+        return None
     counts = {
         value: how_many(protocol.parameters({f"{TABLE}.{LENGTH}": value}))
         for value in dict.fromkeys([usual, *(max(1, round(usual * share)) for share in LESS)])
