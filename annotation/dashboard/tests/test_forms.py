@@ -202,6 +202,8 @@ REFUSE_ELSEWHERE = {
     "::test_a_text_changed_meanwhile_loses_nobody_s_words",
     "decide_questions": "annotation/dashboard/tests/test_questions.py"
     "::test_several_are_excluded_or_given_back_but_not_from_a_page_out_of_date",
+    "keep_candidates": "annotation/dashboard/tests/test_candidate_sets.py"
+    "::test_all_undecided_sets_are_kept_at_once_unless_they_are_others_by_now",
     "hit_draft": "tasks/tests/test_entry.py::test_a_second_tab_is_told_and_shown_the_newer_text",
 }
 _READS = "It changes nothing."

@@ -20,7 +20,7 @@ from annotation.replay.recreation import recreate_collection, recreate_seeds
 from annotation.replay.remake_release import decide_again, different_files, mark_again
 from annotation.replay.write_log import check_loggable
 from annotation.splits.assignment import make_splits
-from annotation.tests.making import NOW, make_collection, make_corpus
+from annotation.tests.making import NOW, make_collection
 from collector.candidates.tests.making import make_pairs, make_towns
 from collector.models import Collection, Corpus
 from collector.protocols.revisions import revise
@@ -28,6 +28,7 @@ from collector.seeds.selection import select_seeds
 from common.actions import ActionError
 from tasks.models import Answer, Lease, Question, UnitItem, Worker
 from tasks.simulation.synthetic_fields import genuine, made_up, marked
+from tasks.tests import making
 
 pytestmark = pytest.mark.django_db
 
@@ -142,7 +143,7 @@ def test_it_is_laid_out_in_an_empty_database_over_the_same_corpus_alone(
         recreate_collection(log, corpus, NOW)
     object.__setattr__(log.collection, "slug", "pilot")
     Collection.objects.update(slug="earlier")
-    other = make_corpus("other")
+    other = making.make_corpus(slug="other")
     with pytest.raises(LogError, match="'other' lacks 3 of the 3 seeds of the log"):
         recreate_collection(log, other, NOW)
     assert Collection.objects.count() == 1

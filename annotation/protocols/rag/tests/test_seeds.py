@@ -118,7 +118,7 @@ def test_too_few_sets_say_what_looser_values_would_give_and_where_to_change_them
     assert 'href="/collections/few/change/?open=data#seeds.near_duplicate_share"' in loosened
     changed = {"seeds.min_characters": 136, "seeds.max_share_together": 1.0}
     table: Any = get_protocol("rag").parameters(changed).seeds  # type: ignore[attr-defined]
-    offered = list(passage_sets(Corpus.objects.get(slug="coast"), table, random.Random(1)))
+    offered = list(passage_sets(Corpus.objects.get(slug="coast"), table, random.Random(1), {}))
     assert abs(len(offered) - numbers["Min characters"][0]) <= 3
 
 
