@@ -111,6 +111,8 @@ class _Sheet:
         """Return a stage's estimate."""
         table = self.tables[stage.name]
         usual, places = self._usual_places(stage, table, bound), self._places(stage, table, bound)
+        # Each fold's share is rounded up by itself, so the usual can come to more than the most.
+        usual = min(usual, places)
         cost = table.reward_cents + budget.fee_cents(table.reward_cents, self.parameters.pay)
         coming = max(0, bound.left + max(0, places - bound.made) - bound.live_hits)
         # About every second person who tries a qualification is expected to be let in.

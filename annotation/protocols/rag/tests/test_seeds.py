@@ -22,6 +22,7 @@ from collector.models import Collection, Corpus, SeedParagraph
 from collector.protocols.loading import get_protocol
 from collector.seeds.looser_thresholds import find_looser
 from collector.seeds.passage_sets.corpus import passage_sets
+from tasks.money.estimates import estimate
 from tasks.tests.making import NOW
 from tests.page_workers import run
 
@@ -224,3 +225,19 @@ def test_later_seeds_see_documents_that_came_since_and_no_split_is_joined(
     again.seeds.all().delete()
     with pytest.raises(LogError, match="lacks 1 of the 12 seeds of the log"):
         recreate_seeds(again, SimpleNamespace(seeds=[other, *seeds[1:]]))
+
+
+def test_no_stage_is_expected_to_have_more_hits_than_it_costs_at_most(
+    tmp_path: Path, settings: Any
+) -> None:
+    """Two HITs of natural questions bring six: two people each find them in four HITs, not six."""
+    settings.HOME = tmp_path
+    ingest(write_documents(tmp_path / "own"), "coast")
+    chosen("few", 4)
+    made = Collection.objects.get(slug="few")
+    for name in ("natural", "question"):
+        of_stage = made.seeds.filter(stage__name=name).order_by("position")
+        for seed, fold in zip(of_stage, ("train", "train", "dev", "test"), strict=True):
+            made.seeds.filter(pk=seed.pk).update(fold=fold)
+    hits = {row.stage.name: row.hits for row in estimate(made)}
+    assert hits == {"natural": 2, "question": 2, "find": 4, "reading": 2}
