@@ -138,10 +138,14 @@ def test_who_asks_has_one_name_wherever_a_worker_reads_it(
     frame.submit(answer="x")
     pages |= {path: ada.get(path).content.decode() for path in (f"{frame.path}submitted/",)}
     pages["/history/"] = ada.get("/history/").content.decode()
+    write = f"{frame.path}write/"
+    pages[write] = ada.get(write).content.decode()
+    pages["sent"] = ada.post(write, write, subject="s", text="Thanks.").content.decode()
     without = [path for path, page in pages.items() if "Lab for Reading, 100 %" not in page]
     assert without == []
     # By the account alone the list can be filtered.
-    assert [path for path, page in pages.items() if re.search("Rita( ·| has|</p>)", page)] == []
+    by_account = "[Tt]o Rita|Rita( ·| has|</p>)"
+    assert [path for path, page in pages.items() if re.search(by_account, page)] == []
     named = [*before, *at_work, "/history/"]
     assert [path for path in named if "for “Rivers, lakes”" not in pages[path]] == []
 

@@ -25,6 +25,8 @@ from marketplace.site.page_error import PageError, first_or_error
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 
 PAGE_SIZE = 25
+# Who wrote or reads a message is named as on the HIT or the qualification that it is about.
+ABOUT = ("requester", "about__hit__hit_type__requester", "qualification_type__requester")
 NO_MESSAGE = gettext_noop("There is no such message.")
 
 
@@ -32,9 +34,7 @@ NO_MESSAGE = gettext_noop("There is no such message.")
 @require_safe
 def messages(request: SignedInRequest) -> HttpResponse:
     """Show the messages both ways, newest first; those shown count as read from then on."""
-    rows = Message.objects.filter(worker=request.worker).select_related(
-        "requester", "about__hit__hit_type__requester", "qualification_type__requester"
-    )
+    rows = Message.objects.filter(worker=request.worker).select_related(*ABOUT)
     page = Paginator(rows.order_by("-pk"), PAGE_SIZE).get_page(request.GET.get("page"))
     shown = [message.pk for message in page if not message.is_from_worker]
     opening = [
@@ -63,12 +63,14 @@ def messages(request: SignedInRequest) -> HttpResponse:
 def reply(request: SignedInRequest, key: int) -> HttpResponse:
     """Write back to the requester of one of the worker's messages."""
     rows = Message.objects.filter(worker=request.worker, is_from_worker=False)
-    found = first_or_error(rows.filter(pk=key).select_related("requester", "about"), NO_MESSAGE)
+    found = first_or_error(rows.filter(pk=key).select_related(*ABOUT), NO_MESSAGE)
     if found.requester is None:
         raise PageError(NO_MESSAGE)
+    named = found.about.hit.hit_type if found.about else found.qualification_type
+    name = named.asked_by if named else found.requester.name
     told = translated(found.subject, found.subject_message)
     subject = told if told.startswith("Re: ") else f"Re: {told}"
-    return _letter(request, found.requester, subject[:200], found.about, answered=found)
+    return _letter(request, found.requester, name, subject[:200], found.about, answered=found)
 
 
 @worker_page
@@ -76,18 +78,19 @@ def write(request: SignedInRequest, key: int) -> HttpResponse:
     """Write to the requester of a HIT that the worker has or had."""
     assignment = own_assignment(request, key)
     kind = assignment.hit.hit_type
-    return _letter(request, kind.requester, kind.title, assignment)
+    return _letter(request, kind.requester, kind.asked_by, kind.title, assignment)
 
 
 def _letter(
     request: SignedInRequest,
     requester: Requester,
+    name: str,
     subject: str,
     about: Assignment | None,
     answered: Message | None = None,
 ) -> HttpResponse:
     context: dict[str, Any] = {
-        "requester": requester,
+        "name": name,
         "about": about,
         "answered": answered,
         "here": "messages",
@@ -104,5 +107,5 @@ def _letter(
     except MessageError as refusal:
         typed = {"subject": subject, "text": text, "problem": str(refusal)}
         return show(request, "message.html", status=400, **typed, **context)
-    leave_notice(request, _("Your message to %(name)s was sent.") % {"name": requester.name})
+    leave_notice(request, _("Your message to %(name)s was sent.") % {"name": name})
     return redirect("messages")
