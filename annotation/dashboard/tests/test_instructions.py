@@ -34,6 +34,11 @@ def test_it_is_shown_as_workers_read_it(rita: Client, pilot: Collection) -> None
     assert "{requester_name}" not in page
     assert "Version 1" in page
     assert "Human performance" in page
+    # Pay and minutes are each stage's own, and its instructions say them.
+    differs = "What stands in braces differs by stage"
+    assert "{pay}" in page
+    assert differs in page
+    assert differs not in rita.get("/collections/pilot/texts/answer/").content.decode()
 
 
 def test_a_change_is_a_new_version_and_the_old_one_stays(rita: Client, pilot: Collection) -> None:
