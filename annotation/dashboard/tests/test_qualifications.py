@@ -74,6 +74,8 @@ def test_granting_goes_on_to_the_next(rita: Client, pilot: Collection) -> None:
     assert (first.state, first.note, first.decided_by) == (GrantState.GRANTED, "Fine.", "owner")
     assert "Worker 1 may now take the main task" in page
     assert second.worker.questions.get().text in page
+    # Whoever is declined is paid as well: what is counted are not approvals.
+    assert "<b>1</b> passed" in rita.get("/collections/pilot/").content.decode()
 
 
 def test_a_decision_can_be_taken_back(rita: Client, pilot: Collection) -> None:
