@@ -51,6 +51,14 @@ def test_a_zip_with_one_bad_file_becomes_a_corpus_that_says_what_was_left_out(
     expect(left_out).to_have_count(1)
     expect(left_out).to_contain_text("rules/plan.pdf")
     expect(rita.get_by_role("row")).to_have_count(3)
+    # Below the table stand the acts that remove, each a card of its own.
+    gaps = rita.evaluate(
+        """() => [...document.querySelectorAll(".card")].map((card) =>
+            card.getBoundingClientRect().top
+            - card.previousElementSibling.getBoundingClientRect().bottom)"""
+    )
+    assert len(gaps) == 2
+    assert min(gaps) >= 16
     rita.get_by_role("link", name="Leave").click()
     expect(rita.get_by_role("heading", name="Leave", level=1)).to_be_visible()
     expect(rita.get_by_text("thirty days of leave").first).to_be_visible()
