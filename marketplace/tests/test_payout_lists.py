@@ -69,7 +69,7 @@ def test_a_list_goes_out_and_comes_back_any_number_of_times(ada: Visitor) -> Non
     assert [row["amount"] for row in rows] == ["4.50", "4.50"]
     assert rows == rows_in(host.get(f"{path}list.csv"))
     rows[0] |= {"paid_on": clock.now().date().isoformat(), "amount": "4.5"}
-    for sentence in ("1 payment recorded", "1 were recorded before"):
+    for sentence in ("1 payment recorded", "1 was recorded before"):
         page = host.upload(path, f"{path}confirm/", text_with(rows), method="bank transfer")
         assert sentence in page.content.decode()
     assert Payout.objects.get().reference == rows[0]["reference"]
@@ -77,7 +77,7 @@ def test_a_list_goes_out_and_comes_back_any_number_of_times(ada: Visitor) -> Non
     assert [row["method"] for row in again] == ["bank transfer", ""]
     assert "4.50" in ada.get("/earnings/").content.decode()
     log = [entry.what for entry in AuditEntry.objects.order_by("pk")]
-    assert [what.split()[0] for what in log] == ["Made", "Confirmed"]
+    assert [what.split(",")[0] for what in log] == ["Made the payout list 1", "Confirmed 1 payment"]
 
 
 @pytest.mark.parametrize(

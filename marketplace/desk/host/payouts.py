@@ -127,7 +127,8 @@ def confirm_list(request: DeskRequest, key: int) -> HttpResponse:
     except UploadError as error:
         return _drawn(request, key, status=400, problem=str(error))
     if found.n_new:
-        paid = f"{found.n_new} payments, {price_of(found.cents)} in all"
+        payments = "1 payment" if found.n_new == 1 else f"{found.n_new} payments"
+        paid = f"{payments}, {price_of(found.cents)} in all"
         record(request, f"Confirmed {paid}, with list {key}")
     return _drawn(request, key, status=400 if found.problems else 200, confirmed=found)
 
