@@ -1,5 +1,7 @@
 """One acceptance of a HIT by a worker, from accept to decision, and a contest of that."""
 
+from datetime import datetime, timedelta
+
 from django.db import models
 from django.db.models import Q
 
@@ -98,6 +100,14 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment_id} ({self.state})"
+
+    @property
+    def approval_said_at(self) -> datetime | None:
+        """Return when its requester approves it as its HIT type says; None where that is unsaid."""
+        minutes = self.hit.hit_type.stated.rejected_within_minutes
+        if not minutes or not self.submitted_at or not self.auto_approval_at:
+            return None
+        return min(self.submitted_at + timedelta(minutes=minutes), self.auto_approval_at)
 
 
 class Contest(models.Model):

@@ -1,16 +1,17 @@
 """The list of HITs: order, filters, what is left out, what is in the way and the way in."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from marketplace.models import HITType, Requester, Worker
+from marketplace.models import Assignment, HITType, Requester, Worker
 from marketplace.people.qualifications.requirements import LOCALE
 from marketplace.site.hits.available import ListFilters, filters_from
 from marketplace.site.hits.facts import least_width
 from marketplace.tests.conftest import QUESTION
-from marketplace.tests.visitor import Visitor, simulated
+from marketplace.tests.visitor import Frame, Visitor, simulated
 
 COUNTRY = "00000000000000000071"
 
@@ -200,6 +201,22 @@ def test_until_when_work_can_be_rejected_is_said_as_its_requester_says_it(
         page = ada.get(path).content.decode()
         assert sentence in page
         assert "Decided within" not in page
+
+
+def test_what_was_said_before_of_the_day_of_approval_is_said_after_too(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
+    stated = "rejected-within-minutes:2880"
+    hit = make_hit(rita, Keywords=stated, AutoApprovalDelayInSeconds=5 * 86400)
+    frame = Frame(ada.send(f"/hits/{hit['HITId']}/accept/"))
+    frame.submit(answer="yes")
+    work = Assignment.objects.get()
+    assert work.approval_said_at == work.submitted_at + timedelta(days=2)
+    said = f'datetime="{work.approval_said_at.isoformat()[:16]}'
+    for path in (f"/work/{work.pk}/submitted/", "/history/"):
+        page = ada.get(path).content.decode()
+        assert "unless a rejection was proposed by then" in page
+        assert said in page, path
 
 
 @pytest.mark.parametrize(
