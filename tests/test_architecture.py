@@ -339,6 +339,18 @@ def says_what_it_is_for(text: str) -> bool:
     return begins in ("", '"""') or bool(ast.get_docstring(ast.parse(text)))
 
 
+def test_no_file_has_the_marks_of_a_merge() -> None:
+    """A page shows them to whoever reads it: a template is no program that fails."""
+    marks = re.compile(r"^(?:<<<<<<<|>>>>>>>) ", re.MULTILINE)
+    files = [*ROOT.glob("*.md"), *(ROOT / "templates").rglob("*.html"), *(ROOT / "docs").rglob("*")]
+    files += [path for room in ROOMS for path in (ROOT / room).rglob("*")]
+    kinds = {".html", ".md", ".toml", ".css", ".js", ".txt"}
+    found = [
+        path for path in files if path.suffix in kinds and marks.search(path.read_text("utf-8"))
+    ]
+    assert not found
+
+
 def test_nothing_can_pull_in_another_postgresql_driver() -> None:
     for name in ("requirements.txt", "requirements-dev.txt"):
         assert not re.search(r"^psycopg(\[|==|-c|-binary)", (ROOT / name).read_text(), re.MULTILINE)

@@ -150,6 +150,18 @@ def test_every_end_of_a_rejection_is_told(rita: Client, pilot: Collection, state
     assert ('value="take_back"' in see(rita, work)) == (state == "rejected")
 
 
+def test_what_workers_were_promised_to_be_paid_for_is_offered_no_rejection(
+    rita: Client, pilot: Collection
+) -> None:
+    at_once = make_collection(pilot.corpus, slug="at-once", pay__approve_after_hours=0.0)
+    for collection, can_be_rejected in ((pilot, True), (at_once, False)):
+        key = make_confirmed(collection).session.pk
+        page = rita.get(f"/collections/{collection.slug}/money/work/{key}/").content.decode()
+        assert ("Propose the rejection" in page) is can_be_rejected
+        assert ("was promised that all is paid" in page) is not can_be_rejected
+        assert (page.count("Paid by itself"), page.count('value="pay"')) == (1, 1)
+
+
 def test_what_came_without_work_shows_what_there_is(rita: Client, pilot: Collection) -> None:
     work = make_empty_submission(pilot)
     EmptySubmission.objects.update(fields={"words": "<script>alert(1)</script>", "code": ""})
