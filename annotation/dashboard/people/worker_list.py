@@ -232,7 +232,8 @@ def lines_of_workers(context: CollectionContext, one: str = "") -> list[WorkerLi
                 handed_in=handed_in[worker],
                 rejected=rejected[worker],
                 questions=wrote["n"],
-                kept=wrote["kept"],
+                # Verdicts on what is withdrawn stay as they are.
+                kept=wrote["kept"] if counts else 0,
                 kept_share=_share(wrote["kept"], wrote["decided"]) if counts else None,
                 answers=answers[worker],
                 agreeing_share=_share(agreeing[worker], compared[worker]) if counts else None,

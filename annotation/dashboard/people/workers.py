@@ -20,7 +20,7 @@ from annotation.models import Exclusion
 from common.actions import ActionError
 from common.seen_version import version_of
 from tasks.models import Session, Worker
-from tasks.people.given_names import LONGEST_NAME, name_worker
+from tasks.people.given_names import LONGEST_NAME, is_known, name_worker
 
 PER_PAGE = 25
 
@@ -43,6 +43,7 @@ def worker(request: HttpRequest, context: CollectionContext, number: int) -> Htt
         number=number,
         who=people.name(row.pk),
         given=people.given.get(row.pk, ""),
+        can_be_named=is_known(row),
         row=row,
         made=lines_of_workers(context, row.pk)[0],
         page=page,

@@ -19,9 +19,11 @@ from annotation.dashboard.tests.test_collections import queries
 from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.verdicts import decide_collection
 from collector.models import Collection
+from common.actions import ActionError
 from tasks.crowd import groups
 from tasks.models import GivenName, Question, Submission, Worker
 from tasks.people.erasure import forget
+from tasks.people.given_names import name_worker
 from tasks.tests.making import NOW, make_collection, make_worker, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -132,6 +134,8 @@ def test_a_name_goes_when_the_person_is_forgotten(rita: Client, pilot: Collectio
     ada = make_worker("GONE")
     GivenName.objects.create(worker=ada, name="Ada")
     forget(ada, NOW, withdraw=False)
+    with pytest.raises(ActionError, match="has been forgotten"):
+        name_worker(ada, "Ada")
     assert not GivenName.objects.exists()
 
 

@@ -15,7 +15,8 @@ from annotation.decisions.verdicts import decide_collection
 from annotation.models import Exclusion, Verdict
 from collector.models import Collection
 from common.tests.forms import hidden_in
-from tasks.models import Submission
+from tasks.models import Payment, Submission, Worker
+from tasks.people.erasure import forget
 from tasks.tests.making import NOW, make_collection, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -49,6 +50,18 @@ def test_it_tells_what_they_made_and_leads_to_it(rita: Client, pilot: Collection
     assert session.person not in page
     for address in (f"money/work/{session.pk}/", "money/work/?show=rejected"):
         assert PAGE in rita.get(f"/collections/pilot/{address}").content.decode()
+
+
+def test_of_who_has_withdrawn_nothing_is_in_the_dataset_and_nobody_names_them(
+    rita: Client, pilot: Collection
+) -> None:
+    assert "Save the name" in rita.get(PAGE).content.decode()
+    Submission.objects.update(state="approved")
+    Payment.objects.update(state="confirmed")
+    forget(Worker.objects.get(questions__isnull=False), NOW, withdraw=True)
+    page = rita.get(PAGE).content.decode()
+    assert "1 question, 0 of them in the dataset" in plain(page)
+    assert "Save the name" not in page
 
 
 def test_a_question_leads_to_who_wrote_and_who_answered_it(rita: Client, pilot: Collection) -> None:
