@@ -135,8 +135,8 @@ def ingest_documents(
     count_again(corpus, is_licence_given=bool(options.licence))
     if new or changed:
         done.notes += duplicates(corpus, {each.external_id for each in (*new, *changed)})
-        # Workers search what was indexed before, until this is done.
-        build_again(corpus)
+    # Workers search what was indexed before, until this is done; a run before may have died here.
+    build_again(corpus)
     return done
 
 

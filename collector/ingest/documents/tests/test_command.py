@@ -17,6 +17,7 @@ from collector.ingest.documents.tests.making import ARABIC, GERMAN, archive, pro
 from collector.models import Article, Collection, Corpus, Document, Paragraph, Section
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import all_protocols
+from collector.retrieval.passages import build_passages, search
 
 pytestmark = pytest.mark.django_db
 
@@ -275,6 +276,25 @@ def test_a_run_that_was_stopped_goes_on_after_the_last_document(
     assert (Document.objects.count(), Corpus.objects.get().state) == (1, "ingesting")
     done = run(tmp_path)
     assert (len(done["added"]), done["unchanged"], done["state"]) == (2, 1, "ready")
+
+
+def test_what_a_run_that_died_has_stored_is_indexed_by_the_next(
+    folder: Path, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(corpus: Corpus) -> None:
+        raise KeyboardInterrupt
+
+    settings.HOME = tmp_path
+    run(folder)
+    build_passages(Corpus.objects.get())
+    write(folder / "new.txt", f"{prose(5, 'c ')} A zeppelin came.")
+    with monkeypatch.context() as patch:
+        patch.setattr(ingestion, "build_again", die)
+        with pytest.raises(CommandError):
+            run(folder)
+    assert search(Corpus.objects.get(), "zeppelin", 5) == []
+    assert run(folder)["unchanged"] == 4
+    assert len(search(Corpus.objects.get(), "zeppelin", 5)) == 1
 
 
 def test_several_processes_read_what_one_reads(folder: Path) -> None:
