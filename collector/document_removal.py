@@ -2,7 +2,9 @@
 
 import re
 import shutil
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
@@ -18,6 +20,9 @@ from common.actions import ActionError
 
 # So many articles are deleted at a time.
 BATCH = 200
+# Where a name stands in a line: alone, before a note on it, or among documents that are alike.
+NAME_BEGINS = re.compile(r"^|(?<=, )|(?<= and )")
+NAME_ENDS = re.compile(r"(?=:|,| and | are | have |$)")
 
 
 def remove_document(article: Article) -> None:
@@ -59,8 +64,8 @@ def _remove(corpus: Corpus, names: Sequence[str]) -> int:
             batch.delete()
         corpus.counts["removed"] = corpus.counts.get("removed", 0) + number
         count_again(corpus)
-    # What was built meanwhile has its words too.
-    _remove_files(corpus)
+    # What is built until the rows are gone for others too has its words.
+    transaction.on_commit(partial(_remove_files, corpus))
     return number
 
 
@@ -111,20 +116,25 @@ def _overwritten() -> None:
 def _forget(corpus: Corpus, names: Sequence[str]) -> None:
     """Take documents out of what uploads say of themselves."""
     gone = set(names)
-    # Alone, before a note on it, or among documents that are alike.
-    told = [
-        re.compile(rf"(?:^|, | and ){re.escape(name)}(?:$|:|,| and | are | have )")
-        for name in names
-    ]
+    longest = max(map(len, gone), default=0)
     for upload in DocumentUpload.objects.filter(corpus=corpus):
         for kind, lines in upload.outcome.items():
             if kind in ("added", "changed"):
                 upload.outcome[kind] = [line for line in lines if line not in gone]
             elif isinstance(lines, list):
                 upload.outcome[kind] = [
-                    line for line in lines if not any(name.search(line) for name in told)
+                    line for line in lines if gone.isdisjoint(_names_in(line, longest))
                 ]
         upload.save(update_fields=["outcome"])
+
+
+def _names_in(line: str, longest: int) -> Iterator[str]:
+    """Yield what may be a document's name in a line, and is no longer than `longest`."""
+    ends = [match.start() for match in NAME_ENDS.finditer(line)]
+    for match in NAME_BEGINS.finditer(line):
+        start = match.start()
+        for end in ends[bisect_right(ends, start) : bisect_right(ends, start + longest)]:
+            yield line[start:end]
 
 
 def _remove_files(corpus: Corpus) -> None:

@@ -4,6 +4,7 @@ import json
 import re
 from io import BytesIO
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 from zipfile import ZipFile
 
@@ -13,6 +14,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone
 
+from annotation.dashboard.corpora import corpus_pages
 from annotation.dashboard.questions.highlights import pieces
 from annotation.dashboard.questions.passages import Passage
 from annotation.dashboard.tests.making import once_in
@@ -34,6 +36,7 @@ from collector.models import (
     SeedParagraph,
     UploadState,
 )
+from collector.retrieval.files import folder_of
 from collector.retrieval.passages import build_passages, search
 from common.actions import ActionError
 
@@ -346,6 +349,41 @@ def test_what_was_said_of_a_removed_document_beside_others_goes_with_it(
     rita.post(f"{page}remove/", {"article": article.pk})
     upload.refresh_from_db()
     assert (upload.outcome["notes"], upload.outcome["added"]) == ([], ["a.txt", "z.txt"])
+
+
+def test_what_is_indexed_until_a_removal_is_stored_goes_with_it(
+    rita: Client,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    send(rita, documents=[sent("a.txt", prose(6)), sent("b.txt", prose(5, "b "))])
+    read_all()
+    article = Document.objects.get(external_id="b.txt").article
+    page = f"/corpora/the-handbook/documents/{article.page_id}/remove/"
+
+    def build(corpus: Corpus) -> None:
+        folder_of(corpus).mkdir(parents=True, exist_ok=True)
+        (folder_of(corpus) / "of-another-process.passages").write_text("b")
+
+    monkeypatch.setattr(corpus_pages, "forget_rehearsals", build)
+    with django_capture_on_commit_callbacks(execute=True):
+        rita.post(page, {"article": article.pk})
+    assert not [each for each in home.rglob("*") if each.is_file() and "retrieval" in each.parts]
+
+
+def test_thousands_of_documents_are_forgotten_in_what_is_said_of_thousands(rita: Client) -> None:
+    names = [f"files/{number}.html" for number in range(3_000)]
+    send(rita, documents=[sent("a.txt", prose(6))])
+    read_all()
+    notes = [f"{name}: 2 tables are left out." for name in (*names, "files/3.html.html")]
+    notes.append(f"x, y.txt, and z, {names[7]} and q have the same text.")
+    DocumentUpload.objects.update(outcome={"added": [*names, "a.txt"], "notes": notes})
+    began = perf_counter()
+    document_removal._forget(Corpus.objects.get(), names)
+    assert perf_counter() - began < 3
+    told = DocumentUpload.objects.get().outcome
+    assert told == {"added": ["a.txt"], "notes": ["files/3.html.html: 2 tables are left out."]}
 
 
 def test_a_removal_that_dies_before_it_is_stored_leaves_no_index_of_before(
