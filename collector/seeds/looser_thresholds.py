@@ -112,7 +112,7 @@ def find_looser(collection: Collection, needed: int) -> LooserThresholds:
 def fitting_length(protocol: Protocol, corpus: Corpus) -> FittingLength | None:
     """Return a lower least length where a protocol's own leaves nearly no paragraph of documents.
 
-    It is the highest of LESS that gives half of the seeds that any gives.
+    It is the highest of LESS that gives half of the seeds that the least length gives.
     """
     seeds = getattr(protocol.parameters(), TABLE, None)
     usual = getattr(seeds, LENGTH, 0)
@@ -121,15 +121,17 @@ def fitting_length(protocol: Protocol, corpus: Corpus) -> FittingLength | None:
     how_many = protocol.part(SEEDS, COUNTS).counter(corpus)
     if how_many is None:
         return None
-    counts = {
-        value: how_many(protocol.parameters({f"{TABLE}.{LENGTH}": value}))
-        for value in dict.fromkeys([usual, *(max(1, round(usual * share)) for share in LESS)])
-    }
-    most = max(counts.values())
-    if counts[usual] >= TOO_FEW * most:
+
+    def counted(least: int) -> int:
+        return how_many(protocol.parameters({f"{TABLE}.{LENGTH}": least}))
+
+    # Most documents have paragraphs that are long enough: of them no other length is counted.
+    n_usual, most = counted(usual), counted(1)
+    if n_usual >= TOO_FEW * most:
         return None
-    value = next(value for value, n in counts.items() if n >= ENOUGH * most)
-    return FittingLength(usual, value, counts[usual], counts[value])
+    values = [max(1, round(usual * share)) for share in LESS]
+    value, n_seeds = next((value, n) for value in values if (n := counted(value)) >= ENOUGH * most)
+    return FittingLength(usual, value, n_usual, n_seeds)
 
 
 def _together(

@@ -8,9 +8,13 @@ import pytest
 from django.core.management import call_command
 
 from annotation.dashboard.tests.making import make_browser
+from annotation.protocols.squad.parameters import Parameters
+from annotation.protocols.squad.seeds import counter as squad_counter
 from annotation.protocols.squad.tests.conftest import publish_small
 from annotation.protocols.squad.tests.test_whole_way import questions_of, release
 from collector.models import Collection, Corpus
+from collector.protocols.loading import get_protocol
+from collector.seeds.looser_thresholds import fitting_length
 from tests.page_workers import Person, look
 
 pytestmark = pytest.mark.django_db
@@ -74,3 +78,27 @@ def test_short_paragraphs_are_asked_about_and_the_requester_is_told(
     call_command("create_collection", "kept", **said, set=kept, stderr=told)
     assert "are enough" not in told.getvalue()
     assert Collection.objects.get(slug="kept").parameters["seeds"]["min_characters"] == 400
+
+
+def test_of_documents_whose_paragraphs_are_long_enough_two_lengths_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own").mkdir()
+    told = " ".join(TEXT.format(n=1900 + turn) for turn in range(9))
+    (tmp_path / "own/one.md").write_text(f"# One\n\n{told}\n", "utf-8")
+    options = {"corpus": "own", "language": "ar", "processes": 1}
+    call_command("ingest_documents", str(tmp_path / "own"), **options, stdout=StringIO())
+    lengths = []
+
+    def counter(corpus: Corpus) -> Any:
+        count = squad_counter(corpus)
+
+        def counted(parameters: Parameters) -> int:
+            lengths.append(parameters.seeds.min_characters)
+            return count(parameters)
+
+        return counted
+
+    monkeypatch.setattr("annotation.protocols.squad.seeds.counter", counter)
+    assert fitting_length(get_protocol("squad"), Corpus.objects.get()) is None
+    assert lengths == [500, 1]
