@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -25,7 +25,7 @@ from collector.graph.files import graph_of
 from collector.graph.graph_file import Graph, GraphError
 from collector.models import CandidateMember, CandidateSet, SetRole, SetState
 from common.long_bodies import long_bodies_from
-from common.seen_version import OutOfDateError
+from common.seen_version import OutOfDateError, version_of
 
 PER_PAGE = 40
 LABELS = {SetRole.BRIDGE: "Bridge entities", SetRole.COMPARISON: "Comparison lists"}
@@ -105,6 +105,7 @@ def _page(
         page=page,
         rows=_rows(graph, list(page), union),
         first=next((each for each in page if each.state == SetState.PROPOSED), None),
+        seen=_seen(_waiting(context, role)),
         state=state if state in SetState.values else "",
         locked=context.collection.state != "draft",
         **shown,
@@ -116,10 +117,10 @@ def _page(
 def keep_candidates(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Keep all sets of one role that wait for a decision."""
     role = _role(request.POST.get("role"))
-    waiting = context.collection.candidate_sets.filter(role=role, state=SetState.PROPOSED)
+    waiting = _waiting(context, role)
     number = waiting.count()
     try:
-        with context.unchanged(request, lambda: str(waiting.count())):
+        with context.unchanged(request, lambda: _seen(waiting)):
             lost = keep_all(context.collection, role, name_of(request), timezone.now())
     except (CandidatesError, OutOfDateError) as error:
         messages.error(request, str(error))
@@ -129,6 +130,15 @@ def keep_candidates(request: HttpRequest, context: CollectionContext) -> HttpRes
             said += f" {lost:,} seed{'s were' if lost > 1 else ' was'} let go."
         messages.success(request, said)
     return redirect(f"{context.url('candidate_sets')}?role={role}")
+
+
+def _waiting(context: CollectionContext, role: str) -> QuerySet[CandidateSet]:
+    return context.collection.candidate_sets.filter(role=role, state=SetState.PROPOSED)
+
+
+def _seen(waiting: QuerySet[CandidateSet]) -> str:
+    """Return the version of which sets wait: as many may be others."""
+    return version_of(list(waiting.order_by("pk").values_list("pk", flat=True)))
 
 
 def _role(given: str | None) -> SetRole:

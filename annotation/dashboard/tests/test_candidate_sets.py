@@ -14,6 +14,8 @@ from collector.candidates.tests.making import make_pairs, make_towns
 from collector.graph import files
 from collector.models import Article, CandidateSet, Collection
 from collector.protocols.loading import get_protocol
+from common.seen_version import version_of
+from common.tests.forms import hidden_in
 
 pytestmark = pytest.mark.django_db
 SETS = "/collections/pilot/seeds/sets/"
@@ -111,12 +113,20 @@ def test_all_undecided_sets_are_kept_at_once_unless_they_are_others_by_now(
     waiting = pilot.candidate_sets.filter(role="bridge", state="proposed")
     number = waiting.count()
     assert number > 1
-    assert f"Keep all {number} that are undecided" in rita.get(SETS).content.decode()
+    page = rita.get(SETS).content.decode()
+    assert f"Keep all {number} that are undecided" in page
+    # A colleague has decided about one, and somebody proposed another.
+    first = waiting.first()
+    assert first
+    said(rita, f"{SETS}{first.pk}/decide/", decision="dropped")
+    pilot.candidate_sets.create(role="bridge", name="New", created_at=first.created_at)
 
-    stale = rita.post(SETS + "keep/", {"role": "bridge", "seen": "99"}, follow=True)
+    form = {"role": "bridge", "seen": hidden_in(page, f"{SETS}keep/")["seen"]}
+    stale = rita.post(SETS + "keep/", form, follow=True).content.decode()
     assert waiting.count() == number
-    assert "Kept: " not in stale.content.decode()
-    kept = rita.post(SETS + "keep/", {"role": "bridge", "seen": str(number)}, follow=True)
+    assert "Kept: " not in stale
+    form["seen"] = hidden_in(stale, f"{SETS}keep/")["seen"]
+    kept = rita.post(SETS + "keep/", form, follow=True)
 
     assert f"Kept: {number} sets." in kept.content.decode()
     assert not waiting.exists()
@@ -125,10 +135,10 @@ def test_all_undecided_sets_are_kept_at_once_unless_they_are_others_by_now(
     assert set(pilot.candidate_sets.filter(state="kept").values_list("decided_by", flat=True)) == {
         "owner"
     }
-    again = rita.post(SETS + "keep/", {"role": "bridge", "seen": str(number)}, follow=True)
+    again = rita.post(SETS + "keep/", form, follow=True)
     assert "Kept: " not in again.content.decode()
     Collection.objects.update(state="collecting")
-    refused = rita.post(SETS + "keep/", {"role": "bridge", "seen": "0"}, follow=True)
+    refused = rita.post(SETS + "keep/", {"role": "bridge", "seen": version_of([])}, follow=True)
     assert "locked since the first publication" in refused.content.decode()
 
 
