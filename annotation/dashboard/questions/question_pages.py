@@ -147,12 +147,13 @@ def questions(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     rows = rows.annotate(by_hand=Subquery(last_by_hand.values("pk")[:1]))
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     counts = outcome_counts(context)
+    worker = people.worker(int(wanted.worker)) if wanted.worker else None
     return context.render(
         request,
         "questions/list.html",
         tab="questions",
         filter=wanted,
-        by=people.name(people.worker(int(wanted.worker))) if wanted.worker else "",
+        by=people.name(worker) if worker else "",
         sort=wanted.sort,
         sorts=[(name, words) for name, (words, _) in ORDERS.items()],
         outcomes=[(wanted.address(outcome=name), name, words, n) for name, words, n in counts],

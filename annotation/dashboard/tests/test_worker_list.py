@@ -100,6 +100,8 @@ def test_a_worker_leads_to_what_they_wrote_or_answered(rita: Client, pilot: Coll
     for number, n in ((1, 3), (2, 1), (99, 0)):
         page = rita.get(f"/collections/pilot/questions/?worker={number}").content.decode()
         assert sum(text in page for text in texts) == n
+        # A number that nobody has leads to nobody's page.
+        assert ("wrote or answered" in page) is (n > 0)
     page = rita.get("/collections/pilot/questions/?worker=2").content.decode()
     assert "Worker 2</a> wrote or answered" in page
     assert rita.get("/collections/pilot/questions/?worker=²").status_code == 200
