@@ -85,6 +85,21 @@ def test_two_people_reject_with_the_words_on_the_screen(
     assert (row.state, row.proposed_by, row.confirmed_by) == ("agreed", "owner", "grace")
 
 
+@pytest.mark.parametrize("hours", [0.0, 48.0])
+@pytest.mark.parametrize("make", [make_confirmed, make_empty_submission])
+def test_the_page_offers_a_rejection_only_where_work_can_be_rejected(
+    rita: Client, make: Any, hours: float
+) -> None:
+    work = make(make_collection(slug="pilot", pay__approve_after_hours=hours))
+    page = see(rita, work)
+    assert page.count('value="pay"') == 1
+    assert ('value="propose"' in page) == (hours > 0)
+    assert ("It cannot be rejected" in page) == (hours == 0)
+    assert "or not at all" not in page or hours > 0
+    assert "&lt;&lt;" not in page
+    assert "<<<" not in page
+
+
 def test_whoever_proposed_it_cannot_confirm_by_hand_either(rita: Client, pilot: Collection) -> None:
     work = make_confirmed(pilot)
     decide(rita, work, "propose", "Copied.")
