@@ -30,7 +30,7 @@ from marketplace.wire.fault_injection import faults_of
 
 # The least by which two times differ in the database.
 NEXT = timedelta(microseconds=1)
-HANDING_IN = ("state", "answer", "submitted_at", "auto_approval_at", "ended_at")
+HANDING_IN = ("state", "answer", "submitted_at", "auto_approval_at", "ended_at", "form_key")
 
 
 WORKER_LOCK = PreparedQuery(
@@ -307,6 +307,9 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
             assignment.submitted_at = max(now, before + NEXT)
             assignment.auto_approval_at = now + delay
             assignment.ended_at = None
+            if is_late:
+                # The form it was accepted in may have got them another HIT meanwhile.
+                assignment.form_key = ""
             # Whose work it is stays as it is: the account may be merged into another meanwhile.
             assignment.save(update_fields=HANDING_IN)
             record_event(hit, "AssignmentSubmitted", now, assignment.assignment_id)

@@ -76,7 +76,8 @@ def _move_assignments(kept: Worker, second: Worker) -> int:
     mine = Assignment.objects.filter(worker=second)
     double = mine.filter(state__in=LIVE, hit__in=Subquery(both.values("hit")))
     left = list(double.values_list("pk", flat=True))
-    mine.exclude(pk__in=left).update(worker=kept)
+    # Both may have accepted in one form, if they shared a browser.
+    mine.exclude(pk__in=left).update(worker=kept, form_key="")
     return len(left)
 
 

@@ -10,8 +10,9 @@ from django.db import connections
 
 from marketplace import clock
 from marketplace.configuration import choose
-from marketplace.hits.acceptance import WORKER_LOCK
+from marketplace.hits.acceptance import WORKER_LOCK, accept_next
 from marketplace.models import Assignment, AssignmentState, HITType
+from marketplace.people.account_merge import merge
 from marketplace.tests.conftest import DATABASES
 from marketplace.tests.visitor import Frame, Visitor
 
@@ -156,6 +157,34 @@ def test_late_work_counts_while_its_place_is_free(
     assert frame.submit(answer="late").status_code == 200
     [assignment] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
     assert assignment["AssignmentStatus"] == "Submitted"
+
+
+def test_late_work_counts_beside_what_the_same_preview_was_accepted_for_again(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any, later: Any
+) -> None:
+    hits = [make_hit(rita, RequesterAnnotation=str(n)) for n in range(2)]
+    look = ada.get(f"/kinds/{hits[0]['HITTypeId']}/").content.decode()
+    [path] = re.findall(r'action="(/hits/\w+/accept/)"', look)
+    late = Frame(ada.send_from(look, path))
+    later(minutes=65)
+    hers = grace.accept(hits[0]).path
+    again = Frame(ada.send_from(look, path))
+    assert again.path != late.path
+    grace.post(hers, f"{hers}return/")
+    assert late.submit(answer="late").status_code == 200
+    mine = Assignment.objects.filter(worker=ada.worker).order_by("pk")
+    states = mine.values_list("state", flat=True)
+    assert [*states] == [AssignmentState.SUBMITTED, AssignmentState.ACCEPTED]
+
+
+def test_accounts_that_accepted_in_one_preview_can_be_made_one(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any
+) -> None:
+    for n, visitor in enumerate([ada, grace]):
+        make_hit(rita, RequesterAnnotation=str(n))
+        accept_next(visitor.worker, HITType.objects.get(), clock.now(), form_key="K")
+    merge(ada.worker, grace.worker, clock.now())
+    assert Assignment.objects.filter(worker=ada.worker).count() == 2
 
 
 def test_in_progress_and_history_lead_to_late_work_until_its_hour_is_over(
