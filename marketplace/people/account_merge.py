@@ -110,4 +110,6 @@ def _join_profiles(kept: Worker, second: Worker) -> None:
         own.payout_name = other.payout_name
     own.notes = "\n".join(filter(None, [own.notes, other.notes]))
     own.save()
-    own.named_by.add(*named_by)
+    # Who named the second account by another id must not learn this one.
+    if own.mturk_id == other.mturk_id:
+        own.named_by.add(*named_by)

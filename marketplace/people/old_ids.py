@@ -60,10 +60,21 @@ def await_worker(old_id: str, requester_id: int, now: datetime) -> Worker:
     return worker
 
 
+def forget_name(worker: Worker, old_id: str) -> None:
+    """Drop a worker's old id unless it is this one: who named them by it must not read this one."""
+    own = WorkerProfile.objects.filter(worker=worker, mturk_id__isnull=False)
+    for profile in own.exclude(mturk_id=old_id):
+        profile.named_by.clear()
+        profile.mturk_id = None
+        profile.save(update_fields=["mturk_id"])
+
+
 def take_place(kept: Worker, old_id: str, now: datetime) -> None:
     """Give a worker what waits for whoever comes by this id; expects a transaction."""
+    forget_name(kept, old_id)
     awaited = Worker.objects.filter(is_awaited=True, merged_into=None, profile__mturk_id=old_id)
-    if (second := awaited.first()) and kept.is_active:
+    # A program is nobody's place.
+    if (second := awaited.first()) and kept.is_active and not kept.is_simulated:
         merge(kept, second, now)
 
 

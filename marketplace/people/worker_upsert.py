@@ -11,8 +11,8 @@ from marketplace.models import (
     WorkerGroup,
     WorkerProfile,
 )
-from marketplace.people.account_merge import merge
 from marketplace.people.groups import group_name, make_group
+from marketplace.people.old_ids import forget_name, take_place
 from marketplace.people.qualifications.grants import grant_all
 from marketplace.people.roster import KEYS, Person
 
@@ -134,11 +134,13 @@ class WorkerUpsert:
         """
         here = [one for one in found if not one.worker.is_awaited]
         awaited = [one for one in found if one.worker.is_awaited]
-        if len(here) != 1 or not here[0].worker.is_active:
+        if len(here) != 1 or not here[0].worker.is_active or here[0].worker.is_simulated:
             return here if len(here) > 1 else found
+        [entry] = here
         for one in awaited:
-            merge(here[0].worker, one.worker, self.now)
-            here[0].profile = WorkerProfile.objects.get(worker=here[0].worker)
+            take_place(entry.worker, str(one.profile.mturk_id), self.now)
+            # Of the rest, what earlier rows say is not written yet.
+            entry.profile.pk = WorkerProfile.objects.get(worker=entry.worker).pk
         return here
 
     def opened(self, name: str) -> Entry:
@@ -157,6 +159,8 @@ class WorkerUpsert:
             if column in KEYS:
                 if before := entry.now_in(column):
                     self._by_key[column, before].remove(entry)
+                if before and column == "mturk_id":
+                    forget_name(entry.worker, value)
                 self._name(column, value, entry)
             if column in OWN:
                 setattr(entry.worker, OWN[column], value)

@@ -7,7 +7,7 @@ import pytest
 
 from marketplace import clock
 from marketplace.desk.host.workers import matching
-from marketplace.models import HIT, Message, Requester, WorkerBlock, WorkerProfile
+from marketplace.models import HIT, Message, Requester, Worker, WorkerBlock, WorkerProfile
 from marketplace.people.account_merge import merge
 from marketplace.people.erasure import erase
 from marketplace.people.qualifications.requirements import access_to, record_of
@@ -180,3 +180,48 @@ def test_what_waited_becomes_the_account_s_whose_old_id_it_turns_out_to_be(
     assert (grant["WorkerId"], grant["IntegerValue"]) == ("A2AWAITED", 7)
     assert [block.worker for block in WorkerBlock.objects.all()] == [ada.worker]
     assert len(matching("")) == 1
+
+
+def test_what_earlier_rows_say_stays_when_a_place_is_taken(rita: Any, ada: Visitor) -> None:
+    WorkerProfile.objects.update(mail="ada@x.example")
+    listed_before(rita)
+    rows = f",ada@x.example,Kind,\n{ada.worker.worker_id},,,A2AWAITED\n"
+    told = f"worker_id,mail,notes,mturk_id\n{rows}"
+    import_workers(told, clock.now(), is_dry=False)
+    assert WorkerProfile.objects.get(mturk_id="A2AWAITED").notes == "Kind"
+
+
+@pytest.mark.parametrize("way", ["merged", "imported", "written at the desk"])
+def test_a_requester_reads_no_old_id_that_they_did_not_name(
+    rita: Any, ada: Visitor, grace: Visitor, settings: Any, way: str
+) -> None:
+    settings.MARKETPLACE_OPEN_DESK = False
+    rita.create_worker_block(WorkerId=OLD, Reason="r")
+    kept = ada.worker
+    if way == "merged":
+        kept = grace.worker
+        WorkerProfile.objects.create(worker=kept, mturk_id="A9OTHER")
+        merge(kept, ada.worker, clock.now())
+    elif way == "imported":
+        told = f"worker_id,mturk_id\n{kept.worker_id},A9OTHER\n"
+        import_workers(told, clock.now(), is_dry=False)
+    else:
+        path = f"/desk/workers/{kept.pk}/"
+        seen = {"name": "Ada", "mail": "", "prolific_id": "", "notes": ""}
+        DeskVisitor("Ida").post(path, path, **seen, mturk_id="A9OTHER")
+    assert WorkerProfile.objects.get(worker=kept).mturk_id == "A9OTHER"
+    [block] = rita.list_worker_blocks()["WorkerBlocks"]
+    assert block["WorkerId"] == kept.worker_id
+
+
+def test_a_simulated_account_takes_nobody_s_place(rita: Any, ada: Visitor, settings: Any) -> None:
+    settings.MARKETPLACE_OPEN_DESK = False
+    listed_before(rita)
+    Worker.objects.filter(pk=ada.worker.pk).update(is_simulated=True)
+    told = f"worker_id,mturk_id\n{ada.worker.worker_id},A2AWAITED\n"
+    [line] = import_workers(told, clock.now(), is_dry=False).lines
+    assert line.outcome == Outcome.PROBLEM
+    path = f"/desk/workers/{ada.worker.pk}/"
+    seen = {"name": "Ada", "mail": "", "prolific_id": "", "notes": ""}
+    page = DeskVisitor("Ida").post(path, path, **seen, mturk_id="A2AWAITED")
+    assert "Another worker has this mail address or id." in page.content.decode()

@@ -21,7 +21,7 @@ from marketplace.models import Assignment, Worker, WorkerProfile
 from marketplace.money import funds
 from marketplace.people.account_merge import MergeError, merge
 from marketplace.people.groups import groups
-from marketplace.people.old_ids import take_place
+from marketplace.people.old_ids import forget_name, take_place
 from marketplace.people.qualifications.requirements import record_of
 from marketplace.people.roster import COLUMNS
 from marketplace.people.worker_import import Outcome, import_workers
@@ -151,6 +151,7 @@ def _keep(form: PersonForm, found: Worker) -> bool:
     try:
         with transaction.atomic(using=DATABASE):
             found.save(update_fields=["display_name"])
+            forget_name(found, kept["mturk_id"] or "")
             if kept["mturk_id"]:
                 take_place(found, kept["mturk_id"], clock.now())
             # What was imported of their history meanwhile stays.
