@@ -42,7 +42,12 @@ def destinations_of(requester_id: int, notification: dict[str, Any]) -> list[dic
     """Return where an event for this Notification goes, as the fields of Event that say so."""
     named = notification["Destination"]
     if notification["Transport"] == "SQS":
-        return [{"destination": named, "queue": queue_at(requester_id, named)}]
+        queue = queue_at(requester_id, named)
+        # Where their own queue was and is gone nobody listens; elsewhere somebody may.
+        match = QUEUE_ADDRESS.fullmatch(named)
+        if queue is None and match and match[1] == account_of(requester_id):
+            return []
+        return [{"destination": named, "queue": queue}]
     if not named.startswith("arn:"):
         return [{"destination": named}]
     topic = topic_of(requester_id, named)

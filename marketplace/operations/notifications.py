@@ -55,7 +55,7 @@ def _checked(call: Call, notification: dict[str, Any]) -> dict[str, Any]:
     named = notification["Destination"]
     if notification["Transport"] == "SNS" and named.startswith("arn:"):
         problem = "" if topic_of(call.requester.pk, named) else NO_TOPIC
-    elif queue_at(call.requester.pk, named):
+    elif notification["Transport"] == "SQS" and queue_at(call.requester.pk, named):
         problem = ""
     else:
         problem = webhook.problem_with(named)

@@ -1,13 +1,14 @@
 """Topics and their listeners, as programs that know SNS make them for the events of their HITs."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
 
 from marketplace import clock
 from marketplace.configuration import base_url
-from marketplace.models import Subscription, Topic
+from marketplace.models import Event, Subscription, Topic
 from marketplace.notifications import webhook
 from marketplace.notifications.destinations import account_of, arn_of, confirm, topic_of
 from marketplace.notifications.events import ask_to_confirm
@@ -37,6 +38,7 @@ def create_topic(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
 def delete_topic(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Delete a topic and its subscriptions; nothing happens if it is gone."""
     if topic := topic_of(call.requester.pk, parameters["TopicArn"]):
+        _silence(call, topic.subscriptions.select_related("topic"))
         topic.delete()
     return {}
 
@@ -108,7 +110,9 @@ def confirmed(parameters: dict[str, Any]) -> dict[str, Any]:
 @operation("Unsubscribe", TOPICS)
 def unsubscribe(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Send a listener nothing more; nothing happens if it is gone."""
-    _own_subscriptions(call, parameters).delete()
+    rows = _own_subscriptions(call, parameters).select_related("topic")
+    _silence(call, rows)
+    rows.delete()
     return {}
 
 
@@ -140,6 +144,14 @@ def _own_topic(call: Call, parameters: dict[str, Any]) -> Topic:
 def _own_subscriptions(call: Call, parameters: dict[str, Any]) -> Any:
     identifier = parameters["SubscriptionArn"].rpartition(":")[2]
     return Subscription.objects.filter(identifier=identifier, topic__requester=call.requester)
+
+
+def _silence(call: Call, rows: Iterable[Subscription]) -> None:
+    """Keep what waits from listeners that are about to go."""
+    waiting = Event.objects.filter(requester=call.requester, next_attempt_at__isnull=False)
+    for row in rows:
+        theirs = waiting.filter(topic_arn=arn_of(row.topic), destination=row.endpoint)
+        theirs.update(next_attempt_at=None, problem="The listener was unsubscribed.")
 
 
 def _name_of(row: Subscription) -> str:

@@ -172,3 +172,36 @@ def test_a_queue_s_event_is_gone_after_four_days(rita: Any, sqs: Any, later: Any
     rita.send_test_event_notification(Notification=told_to(queue, "SQS"), TestEventType="Ping")
     clock.advance(timedelta(days=4, minutes=1))
     assert "Messages" not in sqs.receive_message(QueueUrl=queue)
+
+
+def test_a_queue_that_is_gone_gets_nothing_and_no_listener_is_sought_at_its_address(
+    rita: Any, sqs: Any, make_hit: Any
+) -> None:
+    queue = sqs.create_queue(QueueName="events")["QueueUrl"]
+    with refused("InvalidTransportEndpoint"):
+        rita.send_test_event_notification(Notification=told_to(queue, "SNS"), TestEventType="Ping")
+    hit = make_hit(rita)
+    rita.update_notification_settings(
+        HITTypeId=hit["HITTypeId"], Notification=told_to(queue, "SQS"), Active=True
+    )
+    sqs.delete_queue(QueueUrl=queue)
+    make_hit(rita)
+    assert not Event.objects.exists()
+
+
+def test_who_was_unsubscribed_is_sent_nothing_that_waits(rita: Any, sns: Any, later: Any) -> None:
+    topic = sns.create_topic(Name="talks")["TopicArn"]
+    rows = []
+    for address in (LISTENER, f"{LISTENER}/2"):
+        sns.subscribe(TopicArn=topic, Protocol="https", Endpoint=address)
+        rows = sns.list_subscriptions_by_topic(TopicArn=topic)["Subscriptions"]
+    for message in messages(Listener()):
+        sns.confirm_subscription(TopicArn=topic, Token=message["Token"])
+    rows = sns.list_subscriptions_by_topic(TopicArn=topic)["Subscriptions"]
+    rita.send_test_event_notification(Notification=told_to(topic, "SNS"), TestEventType="Ping")
+    sns.unsubscribe(SubscriptionArn=rows[0]["SubscriptionArn"])
+    assert len(messages(Listener())) == 1
+    rita.send_test_event_notification(Notification=told_to(topic, "SNS"), TestEventType="Ping")
+    sns.delete_topic(TopicArn=topic)
+    assert messages(Listener()) == []
+    assert not Event.objects.filter(next_attempt_at__isnull=False).exists()
