@@ -165,9 +165,18 @@ def _secret(value: str) -> str:
     return value
 
 
+# ISO 4217: of these the smallest unit is the whole, or a thousandth.
+NOT_IN_HUNDREDTHS = frozenset(
+    "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF "
+    "BHD IQD JOD KWD LYD OMR TND".split()
+)
+
+
 def _currency(value: str) -> str:
     if value and re.fullmatch("[A-Z]{3}", value) is None:
         raise ValueError("write the currency's three letters by ISO 4217, like EUR")
+    if value in NOT_IN_HUNDREDTHS:
+        raise ValueError("amounts here have two decimals, and this currency has none or three")
     return value
 
 

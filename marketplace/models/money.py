@@ -5,7 +5,7 @@ from django.db.models import Q
 
 from marketplace.models.assignments import Assignment
 from marketplace.models.requesters import Requester
-from marketplace.models.workers import Worker
+from marketplace.models.workers import PayoutWay, Worker
 
 
 class LedgerKind(models.TextChoices):
@@ -92,7 +92,9 @@ class Payout(models.Model):
 class PayoutLine(models.Model):
     """Open until a confirmation comes back (`payout`) or it is taken off the list.
 
-    What stands on an open line is not put on another list.
+    What stands on an open line is not put on another list. Where its money goes is kept with the
+    line (`handle_at`: since when; None = nobody has said): a worker who says another way meanwhile
+    stands in no second file.
     """
 
     payout_list = models.ForeignKey(PayoutList, models.CASCADE, related_name="lines")
@@ -101,6 +103,10 @@ class PayoutLine(models.Model):
     amount_cents = models.BigIntegerField()
     payout = models.OneToOneField(Payout, models.PROTECT, null=True, related_name="line")
     dropped_at = models.DateTimeField(null=True)
+    pay_by = models.CharField(max_length=6, choices=PayoutWay, blank=True, default="")
+    pay_to = models.CharField(max_length=254, blank=True, default="")
+    pay_name = models.CharField(max_length=80, blank=True, default="")
+    handle_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -114,6 +120,11 @@ class PayoutLine(models.Model):
 
     def __str__(self) -> str:
         return self.reference
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether it is still to pay."""
+        return self.payout_id is None and self.dropped_at is None
 
 
 class PaymentReport(models.Model):

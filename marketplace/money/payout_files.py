@@ -32,21 +32,20 @@ def _paypal(line: PayoutLine, code: str) -> tuple[str, ...]:
     if code == "EUR":
         # PayPal asks for an amount as its currency is written.
         amount = amount.replace(".", ",")
-    return (line.worker.profile.payout_to, amount, code, line.reference, "", "PAYPAL")
+    return (line.pay_to, amount, code, line.reference, "", "PAYPAL")
 
 
 def _wise(line: PayoutLine, code: str) -> tuple[str, ...]:
-    profile = line.worker.profile
     amount = amount_of(line.amount_cents)
     # "target": the recipient gets the amount, and fees are the sender's.
     terms = ("PERSON", "target", amount, code, code)
-    return (profile.payout_name, profile.mail or "", line.reference, *terms, profile.payout_to)
+    mail = line.worker.profile.mail or ""
+    return (line.pay_name, mail, line.reference, *terms, line.pay_to)
 
 
 def _tremendous(line: PayoutLine, code: str) -> tuple[str, ...]:
-    profile = line.worker.profile
     amount = amount_of(line.amount_cents)
-    return (profile.payout_name, profile.payout_to, amount, code, line.reference)
+    return (line.pay_name, line.pay_to, amount, code, line.reference)
 
 
 FORMATS = {
@@ -105,29 +104,39 @@ FORMATS = {
 }
 
 
-def lines_by(made: PayoutList, way: str) -> QuerySet[PayoutLine]:
-    """Return what of a list is still to pay in this way ("" = to people who have chosen none)."""
-    lines = made.lines.filter(OPEN).order_by("pk").select_related("worker__profile")
-    if way:
-        return lines.filter(worker__profile__payout_way=way)
-    return lines.exclude(worker__profile__payout_way__in=PayoutWay.values)
+def n_without_way(made: PayoutList) -> int:
+    """Return how much of a list is still to pay to people who have not said how."""
+    return made.lines.filter(OPEN, pay_to="").count()
 
 
 def parts_of(made: PayoutList) -> list[tuple[str, str, int, int]]:
     """Return the files that a list comes to: name and title of the format, part, payments in it."""
-    found = []
-    for name, form in FORMATS.items():
-        n_left, part = lines_by(made, form.way).count(), 1
-        while n_left > 0:
-            found.append((name, form.title, part, min(n_left, form.most_rows)))
-            n_left, part = n_left - form.most_rows, part + 1
-    return found
+    return [
+        (name, form.title, part, n)
+        for name, form in FORMATS.items()
+        for part in range(1, -(-_lines_by(made, form).count() // form.most_rows) + 1)
+        if (n := len(_to_pay(made, form, part)))
+    ]
+
+
+def _lines_by(made: PayoutList, form: PayoutFormat) -> QuerySet[PayoutLine]:
+    """Return what of a list goes this way, paid or not, whoever said so last at the end.
+
+    So a line stays in its part, whatever is paid, taken off or added meanwhile.
+    """
+    lines = made.lines.filter(pay_by=form.way).select_related("worker__profile")
+    return lines.order_by("handle_at", "pk")
+
+
+def _to_pay(made: PayoutList, form: PayoutFormat, part: int) -> list[PayoutLine]:
+    start = (part - 1) * form.most_rows
+    lines = _lines_by(made, form)[start : start + form.most_rows]
+    # Who has erased their account has no handle any more, and has waived what was owed.
+    return [line for line in lines if line.is_open and line.pay_to]
 
 
 def payout_csv(made: PayoutList, name: str, part: int) -> str:
     """Return one part of a list as a service takes it, the first part being 1."""
     form, code = FORMATS[name], currency()
-    start = (part - 1) * form.most_rows
-    lines = lines_by(made, form.way)[start : start + form.most_rows]
-    rows = [form.row(line, code) for line in lines]
+    rows = [form.row(line, code) for line in _to_pay(made, form, part)]
     return csv_text([form.columns, *rows] if form.has_head else rows)

@@ -1,12 +1,16 @@
 """Where workers want their money: entered by themselves, checked as far as a form can."""
 
 import re
+from datetime import datetime
 
+from django.db import transaction
 from django.utils.translation import gettext as _
 
-from marketplace.models import PayoutWay, Worker, WorkerProfile
+from marketplace.models import PayoutLine, PayoutWay, Worker, WorkerProfile
 from marketplace.money.payments_made import PayoutError
+from marketplace.money.payout_lists import OPEN
 from marketplace.people.roster import MAIL
+from marketplace.router import DATABASE
 
 LONGEST_NAME = 80
 IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", re.ASCII)
@@ -14,14 +18,16 @@ IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", re.ASCII)
 PHONE = re.compile(r"\+[1-9]\d{6,14}", re.ASCII)
 
 
-def choose_way(worker: Worker, way: str, handle: str, name: str) -> None:
+def choose_way(worker: Worker, way: str, handle: str, name: str, now: datetime) -> bool:
     """Keep how the worker is to be paid; an empty way takes it back.
 
-    Raises PayoutError with a sentence on what to mend.
+    Returns whether a payment on a list still goes where they said before, as the host may have the
+    file already; one for which they had said nothing goes where they say now. Raises PayoutError
+    with a sentence on what to mend.
     """
     if way and way not in PayoutWay.values:
         raise PayoutError(_("Choose one of the ways."))
-    name = name.replace("\x00", "").strip()
+    name = " ".join(name.replace("\x00", "").split())
     if len(name) > LONGEST_NAME:
         raise PayoutError(
             _("The name is longer than %(most)s characters.") % {"most": LONGEST_NAME}
@@ -33,7 +39,15 @@ def choose_way(worker: Worker, way: str, handle: str, name: str) -> None:
         "payout_to": _checked(way, handle) if way else "",
         "payout_name": name if way else "",
     }
-    WorkerProfile.objects.update_or_create(worker=worker, defaults=kept)
+    with transaction.atomic(using=DATABASE):
+        # A list that is made meanwhile has either all of it or nothing.
+        Worker.objects.select_for_update().get(pk=worker.pk)
+        WorkerProfile.objects.update_or_create(worker=worker, defaults=kept)
+        lines = PayoutLine.objects.filter(OPEN, worker=worker)
+        said = {"pay_by": way, "pay_to": kept["payout_to"], "pay_name": kept["payout_name"]}
+        if way:
+            lines.filter(handle_at=None).update(handle_at=now, **said)
+        return lines.filter(handle_at__isnull=False).exclude(**said).exists()
 
 
 def _checked(way: str, handle: str) -> str:

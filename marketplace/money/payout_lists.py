@@ -1,6 +1,7 @@
 """Lists of what is owed, for the host to pay outside, and the confirmations that come back."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
@@ -10,7 +11,15 @@ from django.db.models import Count, Q, Sum
 from common.spreadsheet import read_table
 from marketplace.configuration import currency, currency_symbol
 from marketplace.hits.lifecycle import settle_due
-from marketplace.models import LedgerEntry, LedgerKind, Payout, PayoutLine, PayoutList, Worker
+from marketplace.models import (
+    LedgerEntry,
+    LedgerKind,
+    Payout,
+    PayoutLine,
+    PayoutList,
+    Worker,
+    WorkerProfile,
+)
 from marketplace.money.amounts import amount_of, price_of, typed_cents
 from marketplace.money.payments_made import PayoutError, record_payout
 from marketplace.router import DATABASE
@@ -82,16 +91,28 @@ def make_list(by: str, now: datetime, least_cents: int = 1) -> PayoutList | None
         if not owed:
             return None
         made = PayoutList.objects.create(made_at=now, made_by=by)
+        handles = handles_of(owed)
         PayoutLine.objects.bulk_create(
             PayoutLine(
                 payout_list=made,
                 worker=workers[key],
                 reference=f"{made.pk}-{workers[key].worker_id}",
                 amount_cents=cents,
+                **({"handle_at": now, **handles[key]} if key in handles else {}),
             )
             for key, cents in sorted(owed.items())
         )
     return made
+
+
+def handles_of(workers: Iterable[int]) -> dict[int, dict[str, str]]:
+    """Return how these workers have said that they want to be paid, as lines keep it."""
+    said = WorkerProfile.objects.filter(worker__in=workers).exclude(payout_way="")
+    names = ("worker", "payout_way", "payout_to", "payout_name")
+    return {
+        key: {"pay_by": way, "pay_to": to, "pay_name": name}
+        for key, way, to, name in said.values_list(*names)
+    }
 
 
 def rows_of(made: PayoutList, currency: str) -> list[list[str]]:
@@ -112,9 +133,9 @@ def _row(line: PayoutLine, currency: str) -> list[str]:
         currency,
         paid.paid_on.isoformat() if paid else "",
         paid.method if paid else "",
-        profile.get_payout_way_display() if profile else "",
-        profile.payout_to if profile else "",
-        profile.payout_name if profile else "",
+        line.get_pay_by_display(),
+        line.pay_to,
+        line.pay_name,
     ]
 
 

@@ -14,6 +14,7 @@ from marketplace.models import (
     Invitation,
     Message,
     PaymentReport,
+    PayoutLine,
     QualificationRequest,
     Worker,
     WorkerProfile,
@@ -75,6 +76,7 @@ def erase(worker: Worker, now: datetime) -> None:
         QualificationRequest.objects.filter(worker=worker).delete()
         Invitation.objects.filter(worker=worker).delete()
         WorkerProfile.objects.filter(worker=worker).delete()
+        PayoutLine.objects.filter(worker=worker).update(pay_to="", pay_name="")
         accounts = Worker.objects.filter(Q(pk=worker.pk) | Q(merged_into=worker))
         WorkerSession.objects.filter(worker__in=accounts).delete()
         accounts.update(

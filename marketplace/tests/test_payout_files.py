@@ -11,7 +11,7 @@ from marketplace import clock
 from marketplace.environment import Environment
 from marketplace.models import PayoutList, WorkerProfile
 from marketplace.money.payout_files import FORMATS
-from marketplace.money.payout_lists import COLUMNS, confirm, make_list
+from marketplace.money.payout_lists import COLUMNS, confirm, make_list, remove_line
 from marketplace.people.account_merge import merge
 from marketplace.people.erasure import erase
 from marketplace.tests.desk import DeskVisitor, rows_in
@@ -53,8 +53,8 @@ def made(rita: Any, make_hit: Any, settings: Any) -> PayoutList:
     return found
 
 
-def file_of(host: DeskVisitor, made: PayoutList, name: str) -> list[list[str]]:
-    response = host.get(f"/desk/payouts/{made.pk}/{name}-1.csv")
+def file_of(host: DeskVisitor, made: PayoutList, name: str, part: int = 1) -> list[list[str]]:
+    response = host.get(f"/desk/payouts/{made.pk}/{name}-{part}.csv")
     assert response.status_code == 200, response.content
     return list(csv.reader(io.StringIO(response.content.decode())))
 
@@ -155,12 +155,42 @@ def test_the_list_s_page_leads_to_each_file_with_what_is_left_to_pay(made: Payou
 def test_a_long_list_is_files_as_long_as_the_service_takes(
     made: PayoutList, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    WorkerProfile.objects.update(payout_way="gift", payout_to="ada@example.org")
+    made.lines.exclude(pay_by="").update(pay_by="gift", pay_to="ada@example.org")
     shorter = vars(FORMATS["tremendous"]) | {"most_rows": 3}
     monkeypatch.setitem(FORMATS, "tremendous", type(FORMATS["tremendous"])(**shorter))
     host = DeskVisitor("Ida")
     assert "part 2</a> (1)" in host.html(f"/desk/payouts/{made.pk}/")
     assert len(file_of(host, made, "tremendous")) == 4
+    # A line stays in its part, whatever is taken off or comes in meanwhile.
+    [second] = file_of(host, made, "tremendous", 2)[1:]
+    drop = made.lines.filter(pay_by="gift").order_by("pk")[0]
+    assert remove_line(drop, clock.now())
+    enter(Visitor("Olive"), "gift", "olive@example.org")
+    assert file_of(host, made, "tremendous", 2)[1] == second
+    assert file_of(host, made, "tremendous", 2)[2][1] == "olive@example.org"
+    assert len(file_of(host, made, "tremendous")) == 3
+
+
+def test_who_says_another_way_meanwhile_stands_in_one_file_alone(made: PayoutList) -> None:
+    host = DeskVisitor("Ida")
+    before = file_of(host, made, "paypal")
+    page = enter(Visitor("Ada"), "iban", IBAN)
+    assert "still goes where you said before" in page.content.decode()
+    assert file_of(host, made, "paypal") == before
+    assert len(file_of(host, made, "wise")) == 2
+    rows = rows_in(host.get(f"/desk/payouts/{made.pk}/list.csv"))
+    assert (rows[0]["pay_by"], rows[0]["pay_to"]) == ("PayPal", "ada@example.org")
+    page = enter(Visitor("Olive"), "iban", IBAN)
+    assert "The next payments go there" in page.content.decode()
+    assert len(file_of(host, made, "wise")) == 3
+    assert "not entered how to be paid" not in host.html(f"/desk/payouts/{made.pk}/")
+
+
+def test_a_list_keeps_no_handle_of_who_was_erased(made: PayoutList) -> None:
+    host = DeskVisitor("Ida")
+    erase(Visitor("Ada").worker, clock.now())
+    assert host.get(f"/desk/payouts/{made.pk}/paypal-1.csv").status_code == 404
+    assert "ada@example.org" not in host.get(f"/desk/payouts/{made.pk}/list.csv").content.decode()
 
 
 def test_a_currency_that_nobody_has_named_is_asked_for(made: PayoutList, settings: Any) -> None:
@@ -170,6 +200,8 @@ def test_a_currency_that_nobody_has_named_is_asked_for(made: PayoutList, setting
     assert "MARKETPLACE_CURRENCY" in refused.content.decode()
     with pytest.raises(WrongEnvironment, match="ISO 4217"):
         read_environment(Environment, {"MARKETPLACE_CURRENCY": "euro"})
+    with pytest.raises(WrongEnvironment, match="two decimals"):
+        read_environment(Environment, {"MARKETPLACE_CURRENCY": "JPY"})
 
 
 def test_what_was_paid_is_told_by_year_and_person(made: PayoutList) -> None:

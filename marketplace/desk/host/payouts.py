@@ -15,7 +15,7 @@ from marketplace.hits.lifecycle import settle_due
 from marketplace.models import PaymentReport, PayoutLine, PayoutList
 from marketplace.money.amounts import price_of
 from marketplace.money.payments_made import PayoutError, answer_report
-from marketplace.money.payout_files import lines_by, parts_of, payout_csv
+from marketplace.money.payout_files import n_without_way, parts_of, payout_csv
 from marketplace.money.payout_lists import (
     COLUMNS,
     OPEN,
@@ -80,7 +80,7 @@ def _drawn(request: DeskRequest, key: int, status: int = 200, **context: object)
         page=page_of(request, lines),
         n_open=still_open.count(),
         parts=parts_of(made),
-        n_without_way=lines_by(made, "").count(),
+        n_without_way=n_without_way(made),
         open_cents=sum(still_open.values_list("amount_cents", flat=True)),
         **context,
     )

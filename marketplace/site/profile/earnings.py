@@ -99,10 +99,14 @@ def payout_way(request: SignedInRequest) -> HttpResponse:
     """Keep how the worker wants to be paid; what is refused keeps what was typed."""
     typed = {name: request.POST.get(name, "") for name in ("way", "handle", "name")}
     try:
-        choose_way(request.worker, **typed)
+        is_under_way = choose_way(request.worker, **typed, now=clock.now())
     except PayoutError as refusal:
         return _earnings(request, 400, way_problem=str(refusal), **typed)
-    leave_notice(request, _("Kept. The next payments go there."))
+    if is_under_way:
+        said = _("Kept. A payment that is on a list already still goes where you said before.")
+    else:
+        said = _("Kept. The next payments go there.")
+    leave_notice(request, said)
     return redirect("earnings")
 
 
