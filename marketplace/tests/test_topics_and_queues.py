@@ -99,7 +99,8 @@ def test_a_listener_may_confirm_by_the_link_it_was_sent(sns: Any) -> None:
     [message] = messages(Listener())
     link = urlsplit(message["SubscribeURL"])
     site = Client(headers={"Host": HOST})
-    assert site.get(f"/?{link.query[:-3]}").status_code == 400
+    for wrong in (link.query[:-3], f"{link.query}%00", "Action=ConfirmSubscription"):
+        assert site.get(f"/?{wrong}").status_code == 400
     assert b"<SubscriptionArn>" in site.get(f"/?{link.query}").content
     [row] = sns.list_subscriptions_by_topic(TopicArn=topic)["Subscriptions"]
     assert row["Endpoint"] == LISTENER

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 import marketplace.operations  # noqa: F401  (importing the package registers the operations)
 from common.outages import missing
+from common.storable import is_text
 from common.trace import assignment_digest, note, steps
 from marketplace import clock
 from marketplace.configuration import calls_per_second
@@ -157,6 +158,8 @@ def confirm_by_link(request: HttpRequest) -> HttpResponse:
     """Confirm a subscription by its SubscribeURL, which shows the token and is not signed."""
     request_id = str(uuid.uuid4())
     asked = {name: request.GET.get(name, "") for name in ("TopicArn", "Token")}
+    if not all(map(is_text, asked.values())):
+        asked = dict.fromkeys(asked, "")
     try:
         body = query.dump_reply("ConfirmSubscription", confirmed(asked), request_id)
         status = 200
