@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from marketplace.models import AuditEntry, QualificationGrant, QualificationRequest, Requester
+from marketplace.models import (
+    AuditEntry,
+    QualificationGrant,
+    QualificationRequest,
+    Requester,
+    WorkerProfile,
+)
 from marketplace.people.qualifications.reviewing_tests import answered_questions
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.test_taking_tests import TEST, made
@@ -47,6 +53,18 @@ def test_a_test_is_read_in_its_own_words_and_granted_once(
     assert desk.send(page, address, score="3").status_code == 404
     assert QualificationGrant.objects.get().integer_value == 85
     assert AuditEntry.objects.filter(what__startswith="Gave “Harbours” with score 85").exists()
+
+
+def test_what_was_decided_names_the_worker_as_the_page_does(
+    rita: Any, desk: DeskVisitor, ada: Visitor
+) -> None:
+    profile = WorkerProfile.objects.create(worker=ada.worker, mturk_id="A1OLD")
+    profile.named_by.add(Requester.objects.get(name="Rita"))
+    ask(rita, ada)
+    page = desk.html("/desk/asked/")
+    assert "<code>A1OLD</code> asks" in page
+    address = f"/desk/asked/{QualificationRequest.objects.get().pk}/"
+    assert "A1OLD has “Reader” now" in desk.send(page, address, score="85").content.decode()
 
 
 def test_whoever_is_declined_reads_why(rita: Any, desk: DeskVisitor, ada: Visitor) -> None:

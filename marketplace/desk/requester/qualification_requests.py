@@ -16,6 +16,7 @@ from marketplace.desk.pages import PAGE_SIZE, leave_notice, page_of, show
 from marketplace.desk.sessions import DeskRequest
 from marketplace.models import Assignment, AssignmentState, QualificationRequest, QualificationType
 from marketplace.operations.qualification_requests import open_requests
+from marketplace.people.old_ids import called
 from marketplace.people.qualifications.reviewing_tests import AnsweredQuestion, answered_questions
 from marketplace.site.page_error import first_or_error
 from marketplace.wire.errors import WireError
@@ -83,20 +84,22 @@ def settle(request: DeskRequest, key: int) -> HttpResponse:
     """Grant one request with a score, or decline it with a reason."""
     row = first_or_error(_open(request, [str(key)]), NO_REQUEST)
     name, worker_id = row.qualification_type.name, row.worker.worker_id
+    # The log is the host's too, the notice is the requester's.
+    who = called(row.qualification_type.requester_id, [worker_id]).get(worker_id, worker_id)
     if "decline" in request.POST:
         reason = request.POST.get("reason", "").replace("\x00", "").strip()
         if not 1 <= len(reason) <= LONGEST_REASON:
             leave_notice(request, NO_REASON)
         elif _decided(request, "RejectQualificationRequest", row, Reason=reason):
             record(request, f"Declined to give “{name}” to worker {worker_id}")
-            leave_notice(request, f"Declined. {worker_id} reads your reason.")
+            leave_notice(request, f"Declined. {who} reads your reason.")
         return _back(request)
     score = _score(request)
     if score is None:
         leave_notice(request, NO_SCORE)
     elif _decided(request, "AcceptQualificationRequest", row, IntegerValue=score):
         record(request, f"Gave “{name}” with score {score} to worker {worker_id}")
-        leave_notice(request, f"{worker_id} has “{name}” now, with score {score}.")
+        leave_notice(request, f"{who} has “{name}” now, with score {score}.")
     return _back(request)
 
 
