@@ -128,5 +128,5 @@ def known_worker(call: Call, worker_id: str) -> Worker:
 
 def expected_worker(call: Call, worker_id: str) -> Worker:
     """Return the worker, or the place of somebody who has not come yet, kept under this id."""
-    found = workers_named([worker_id], call.requester.pk).get(worker_id)
+    found = workers_named([worker_id], call.requester.pk, is_awaiting=True).get(worker_id)
     return found or await_worker(worker_id, call.requester.pk, call.now)

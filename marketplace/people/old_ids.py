@@ -12,16 +12,22 @@ from marketplace.people.account_merge import merge
 from marketplace.router import DATABASE
 
 
-def workers_named(ids: Iterable[str], requester_id: int) -> dict[str, Worker]:
+def workers_named(
+    ids: Iterable[str], requester_id: int, *, is_awaiting: bool = False
+) -> dict[str, Worker]:
     """Return the accounts that these ids name, by id; unknown ones are left out.
 
     An id is one given out here or, for people who were imported, the one they had at MTurk, so that
-    lists of old keep their meaning. That of a second account goes on naming the person.
+    lists of old keep their meaning. That of a second account goes on naming the person. A place
+    that only others keep for somebody is unknown, unless the requester is awaiting them too.
     """
     wanted = set(ids)
     rows = Worker.objects.select_related("merged_into", "profile").filter(
         Q(worker_id__in=wanted) | Q(profile__mturk_id__in=wanted)
     )
+    if not is_awaiting:
+        theirs = WorkerProfile.objects.filter(named_by=requester_id).values("worker")
+        rows = rows.exclude(~Q(pk__in=theirs), is_awaited=True, merged_into=None)
     old, own = {}, {}
     for row in rows:
         account = row.merged_into or row
@@ -56,7 +62,7 @@ def await_worker(old_id: str, requester_id: int, now: datetime) -> Worker:
             profile.named_by.add(requester_id)
     except IntegrityError:
         # Somebody else named them meanwhile.
-        return workers_named([old_id], requester_id)[old_id]
+        return workers_named([old_id], requester_id, is_awaiting=True)[old_id]
     return worker
 
 

@@ -162,6 +162,20 @@ def test_an_unknown_id_waits_for_the_person_and_takes_hold_when_they_come(
     assert rita.list_worker_blocks()["WorkerBlocks"] == []
 
 
+def test_nobody_learns_whom_other_requesters_wait_for(rita: Any, other_requester: Any) -> None:
+    listed_before(rita)
+    kind = reader_of(other_requester)
+    for _ in range(2):
+        with refused("ParameterValidationError"):
+            other_requester.get_qualification_score(QualificationTypeId=kind, WorkerId="A2AWAITED")
+    other_requester.associate_qualification_with_worker(
+        QualificationTypeId=kind, WorkerId="A2AWAITED"
+    )
+    score = other_requester.get_qualification_score(QualificationTypeId=kind, WorkerId="A2AWAITED")
+    assert score["Qualification"]["WorkerId"] == "A2AWAITED"
+    assert WorkerProfile.objects.filter(mturk_id="A2AWAITED").count() == 1
+
+
 @pytest.mark.parametrize("way", ["imported", "written at the desk"])
 def test_what_waited_becomes_the_account_s_whose_old_id_it_turns_out_to_be(
     rita: Any, ada: Visitor, settings: Any, way: str
