@@ -87,7 +87,10 @@ def can_be_rejected(work: payments.Work) -> bool:
     collection = work.session.posting.stage.collection
     parameters = parameters_of(collection)
     if isinstance(work, EmptySubmission):
-        return hours_said(collection, parameters, work.session.posting.created_at) > 0
+        session = work.session
+        # Of somebody who never opened our page we know only when they handed in.
+        begun = min(session.started_at, work.received_at)
+        return hours_said(collection, parameters, begun, session.posting.created_at) > 0
     return hours_of(work.lease, parameters) > 0
 
 

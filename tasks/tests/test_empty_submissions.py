@@ -17,7 +17,7 @@ from tasks.models import (
     Submission,
     Worker,
 )
-from tasks.money import payments, rejection_delivery, rejections
+from tasks.money import hours_until_paid, payments, rejection_delivery, rejections
 from tasks.posting import empty_submissions, reconcile
 from tasks.tests.deciding import SOON, listed, money, state_of
 from tasks.tests.making import (
@@ -164,6 +164,18 @@ def test_where_all_was_promised_to_be_paid_it_is_paid_and_not_rejected(
         rejections.propose(type(work).objects.get().session, "Nothing came.", "rita", NOW)
     assert state_of(work) == "confirmed"
     assert empty_submissions.pay(work, "rita", NOW)
+
+
+def test_who_came_after_rejections_were_given_up_is_not_rejected(posting, work):
+    collection, session = posting.stage.collection, type(work).objects.get().session
+    given_up = posting.created_at + timedelta(seconds=1)
+    type(session).objects.update(started_at=given_up + timedelta(seconds=1))
+    EmptySubmission.objects.update(received_at=given_up + timedelta(seconds=2))
+    collection.revisions.create(key=hours_until_paid.KEY, old=48.0, new=0, at=given_up)
+    values = collection.parameters["pay"] | {"approve_after_hours": 0}
+    Collection.objects.update(parameters=collection.parameters | {"pay": values})
+    with pytest.raises(ActionError, match="was promised that all is paid"):
+        rejections.propose(type(session).objects.get(), "Nothing came.", "rita", NOW)
 
 
 def test_withdrawing_leaves_it_waiting(posting, work):
