@@ -87,7 +87,7 @@ def test_who_failed_the_test_and_was_let_in_has_not_passed(
     collection.stages.update(state="open")
     settings.PASSWORDLESS_SIGN_IN = True
     page = make_browser().get(f"/collections/{collection.slug}/").content.decode()
-    assert "<b>1</b> approved" in page
+    assert "<b>1</b> passed" in page
     assert "<b>4</b> <a" in page
     work = next(one for one in audience_of(collection).stages if one.tests)
     assert (work.passed, work.let_in) == (1, 4)
