@@ -201,19 +201,16 @@ class Truths:
         """No place is open for questions of people who are left out or have withdrawn."""
         from django.db.models import F
 
-        from annotation.decisions.counted_work import excluded_workers
         from tasks.models import Submission, Unit
+        from tasks.work.units import left_out
 
-        out = excluded_workers(self.life.collection)
+        out = {each.pk for each in left_out(self.life.collection.pk)}
         for unit in Unit.objects.filter(closed=False, taken__lt=F("redundancy")).order_by("pk"):
             if unit.stage.state != "open" or unit.stage.name.endswith("qualification"):
                 continue
-            of = [item.question for item in unit.items.select_related("question__worker")]
-            if of and all(
-                q and q.worker and (q.worker_id in out or q.worker.withdrawn_at) for q in of
-            ):
-                why = "excluded" if of[0].worker_id in out else "withdrawn"
-                yield f"bought for nothing: a place of {unit.stage.name}, its writer {why}"
+            of = [item.question for item in unit.items.select_related("question")]
+            if of and all(q and q.worker_id in out for q in of):
+                yield f"bought for nothing: a place of {unit.stage.name}, its writer is left out"
         again = Submission.objects.filter(replaced=True, lease__unit__closed=False).filter(
             lease__unit__stage__state="open", lease__unit__stage__collection__state="collecting"
         )
@@ -245,14 +242,15 @@ class Truths:
     # What pages say.
     def pages_count_what_is_there(self) -> Iterator[str]:
         """The figures about questions are those that one counts by hand."""
-        from annotation.decisions.counted_work import excluded_workers
         from tasks.models import Lease, Question
+        from tasks.work.units import left_out, made_by
 
-        out = excluded_workers(self.life.collection)
         asked = Question.objects.filter(stage__collection=self.life.collection)
         asked = asked.exclude(stage__name__endswith="qualification").select_related("worker")
         there = [one for one in asked.select_related("verdict") if not self._is_withdrawn(one)]
-        honest = [one for one in there if one.worker_id not in out]
+        # Of a dialog, both have made its questions.
+        left = asked.filter(made_by(left_out(self.life.collection.pk)))
+        honest = [one for one in there if one not in left]
         kept, dropped, open_ones = (
             [one for one in rows if self._outcome(one) in outcomes]
             for rows, outcomes in (
