@@ -76,10 +76,11 @@ if EMBEDDED:
     MARKETPLACE_CURRENCY = ENVIRONMENT.MARKETPLACE_CURRENCY
     MARKETPLACE_MAIL_FROM = ENVIRONMENT.MARKETPLACE_MAIL_FROM
     globals().update(mail_server(ENVIRONMENT.MARKETPLACE_SMTP_URL))
-    # As it has them when it is served alone: long answers, and files that come back as fields.
+    # As it has it when it is served alone, for long answers.
     DATA_UPLOAD_MAX_MEMORY_SIZE = 11_000_000
-    DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 
+# A folder of documents is sent at once, each with its path.
+DATA_UPLOAD_MAX_NUMBER_FILES = DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 # The longest that a request may bring: predictions for a report, as a file.
 LONGEST_BODY_BYTES = 101_000_000
 MIDDLEWARE = [

@@ -106,6 +106,13 @@ def test_documents_become_a_corpus_that_a_collection_can_be_made_of(
     assert '<option value="the-handbook" selected>' in form
 
 
+def test_a_folder_of_thousands_of_files_is_sent_at_once(rita: Client) -> None:
+    paths = [f"all/{number}.txt" for number in range(2000)]
+    files = [sent(path.rpartition("/")[2], "Short.") for path in paths]
+    told = send(rita, folder=files, path=paths).content.decode()
+    assert "2,000 files; a job takes them up within seconds." in told
+
+
 def test_paths_inside_a_folder_are_ids_and_lead_nowhere_else(rita: Client, home: Path) -> None:
     files = [sent("a.txt", prose(4)), sent("b.txt", prose(4, "b ")), sent("c.txt", prose(4, "c "))]
     send(rita, folder=files, path=["one/a.txt", "../../b.txt", "/etc/c.txt"])
