@@ -194,9 +194,9 @@ def _text(path: Path, name: str) -> str:
         seen = content.decode(errors="replace")
         n_wrong, n_right = seen.count(_WRONG), sum(letter > "\x7f" for letter in seen)
         if n_right > 4 * n_wrong:
+            places = "one place" if n_wrong == 1 else f"{n_wrong:,} places, the first"
             raise DocumentError(
-                f"{name} is UTF-8 but for {n_wrong} places, the first at byte {error.start}: "
-                "save it as UTF-8 again."
+                f"{name} is UTF-8 but for {places} at byte {error.start}: save it as UTF-8 again."
             ) from None
     return decoded_text(content, name).text
 

@@ -214,7 +214,7 @@ def lying(path: Path) -> Path:
         (lambda to: write(to / "x.html", "<p> <table><td>1"), "x.html holds no text."),
         (
             lambda to: write(to / "x.txt", GERMAN.encode() + b"\xff"),
-            "x.txt is UTF-8 but for 1 places, the",
+            "x.txt is UTF-8 but for one place at",
         ),
         (lambda to: write(to / "x.md", bytes(range(256)) * 9), "x.md is no text"),
         (lambda to: write(to / "x.xls", "1"), "x.xls is none of what can be read: txt, md"),
