@@ -33,8 +33,8 @@ SELDOM = (
 )
 # Each press makes one more, or takes one: see test_forms.py of the marketplace for the reasons.
 ANEW = re.compile(r"(keys|people/#/password|invitations|invite|link|again|kinds/\w+/accept|next)/$")
-# What is chosen there comes beside what others have chosen.
-ADDS = re.compile(r"/join/$")
+# What is chosen there comes beside what others have chosen; of a name the last word counts.
+ADDS = re.compile(r"/join/$|/workers/#/name/$")
 OWN = "/collections/life/"
 
 
