@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from types import UnionType
 from typing import Any
 
-from annotation.release.json_items import load
+from annotation.release.json_items import Items, load
 from annotation.release.records_schema import (
     IMPORTED,
     PUBLISHED,
@@ -18,10 +19,10 @@ from annotation.release.records_schema import (
 
 # Of a set of passages that was read: its file, as JSON without what it lists.
 FILE = "file"
-KINDS = {
+KINDS: dict[type | UnionType, str] = {
     dict: "an object",
     list: "a list",
-    Sequence: "a list",
+    list | Items: "a list",
     str: "a text",
     int: "a whole number",
     bool: "a boolean",
@@ -36,7 +37,7 @@ class LayoutError(ValueError):
 def parse(name: str, content: bytes) -> dict[str, Any]:
     """Return a file's object, its lists looked through; raises LayoutError naming the place."""
     whole = _of(dict, _loaded(name, content), name)
-    for number, about in enumerate(_field(whole, "data", Sequence, name)):
+    for number, about in enumerate(_field(whole, "data", list | Items, name)):
         where = f"{name}: set {number}"
         for paragraph in _field(_of(dict, about, where), "paragraphs", list, where):
             for field in ("id", "document", "title", "section", "context"):
@@ -156,13 +157,13 @@ def _loaded(where: str, content: bytes) -> Any:
         raise LayoutError(f"{where}: it is not valid JSON ({error}); write it again.") from None
 
 
-def _field(raw: Mapping[str, Any], name: str, kind: type, where: str) -> Any:
+def _field(raw: Mapping[str, Any], name: str, kind: type | UnionType, where: str) -> Any:
     if name not in raw:
         raise LayoutError(f"{where} has no {name!r}; give a file of a release.")
     return _of(kind, raw[name], f"{where}, {name!r}")
 
 
-def _of(kind: type, value: Any, where: str) -> Any:
+def _of(kind: type | UnionType, value: Any, where: str) -> Any:
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise LayoutError(f"{where} must be {KINDS[kind]}; give a file of a release.")
     return value

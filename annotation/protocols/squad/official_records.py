@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from types import UnionType
 from typing import Any
 
-from annotation.release.json_items import load
+from annotation.release.json_items import Items, load
 from annotation.release.records_schema import (
     IMPORTED,
     PUBLISHED,
@@ -18,10 +19,10 @@ from tasks.widgets.spans import MAIN
 # Of a paragraph that was read: its article and its file, as JSON without what they list, and the
 # article's number in the file.
 ARTICLE, FILE, NUMBER = "article", "file", "number"
-KINDS = {
+KINDS: dict[type | UnionType, str] = {
     dict: "an object",
     list: "a list",
-    Sequence: "a list",
+    list | Items: "a list",
     str: "a text",
     int: "a whole number",
 }
@@ -38,7 +39,7 @@ def parse(name: str, content: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise LayoutError(f"{name}: it is not valid JSON ({error}); write it again.") from None
     whole = _of(dict, loaded, name)
-    for n_article, article in enumerate(_field(whole, "data", Sequence, name)):
+    for n_article, article in enumerate(_field(whole, "data", list | Items, name)):
         where = f"{name}: article {n_article}"
         paragraphs = _field(_of(dict, article, where), "paragraphs", list, where)
         if not paragraphs:
@@ -133,13 +134,13 @@ def _check_paragraph(paragraph: Any, where: str) -> None:
             _field(answer, "answer_start", int, place)
 
 
-def _field(raw: Mapping[str, Any], name: str, kind: type, where: str) -> Any:
+def _field(raw: Mapping[str, Any], name: str, kind: type | UnionType, where: str) -> Any:
     if name not in raw:
         raise LayoutError(f"{where} has no {name!r}; give a file in SQuAD's layout.")
     return _of(kind, raw[name], f"{where}, {name!r}")
 
 
-def _of(kind: type, value: Any, where: str) -> Any:
+def _of(kind: type | UnionType, value: Any, where: str) -> Any:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise LayoutError(f"{where} must be {KINDS[kind]}; give a file in SQuAD's layout.")
     return value

@@ -87,6 +87,7 @@ def test_what_does_not_fit_together_is_refused_by_the_question_s_id() -> None:
     ("files", "words"),
     [
         ({"dev.json": b"{"}, "dev.json: it is not valid JSON"),
+        ({"dev.json": b'{"data": ""}'}, "'data' must be a list"),
         ({"dev.json": b'{"data": [{}]}'}, "set 0 has no 'paragraphs'"),
         ({"dev.json": b"{}", "my-dev.json": b"{}"}, "there is a file for dev already"),
         ({"corpus.jsonl": b""}, "none has questions; give one of train.json"),

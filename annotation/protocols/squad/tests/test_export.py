@@ -154,6 +154,7 @@ FIRST = ("data", 0, "paragraphs", 0)
             r"question 0, 'answer_start' must be a whole number",
         ),
         (TRAIN, lambda whole: whole.update(data={}), r"'data' must be a list"),
+        (TRAIN, lambda whole: whole.update(data=""), r"'data' must be a list"),
     ],
 )
 def test_another_layout_is_refused_at_its_place(
