@@ -36,7 +36,16 @@ from tasks.money.rejections import LONGEST_REASON, can_be_rejected, work_on
 from tasks.posting.hits import money
 
 PER_PAGE = 50
-COLUMNS = ("worker", "called", "stage", "reward", "handed_in", "active_minutes", "state")
+COLUMNS = (
+    "worker",
+    "called",
+    "stage",
+    "reward",
+    "handed_in",
+    "active_minutes",
+    "state",
+    "simulated",
+)
 # What can be decided of several at once, by the list in which they stand.
 AT_ONCE = {"submitted_empty": "pay", "waiting": "pay", "refused": "try_again"}
 DECIDABLE = (ReceiptState.CONFIRMED, ReceiptState.REFUSED)
@@ -89,7 +98,9 @@ def _cells(context: CollectionContext, line: Line) -> list[object]:
     reward = money(line.session.posting.reward_cents, context.parameters.pay.minor_units)
     minutes = "" if line.minutes is None else round(line.minutes, 2)
     at = line.work.received_at.isoformat()
-    return [line.number, line.who, line.stage.name, reward, at, minutes, line.work.state]
+    simulated = "yes" if line.simulated else "no"
+    found = [line.number, line.who, line.stage.name, reward, at, minutes]
+    return [*found, line.work.state, simulated]
 
 
 @collection_page

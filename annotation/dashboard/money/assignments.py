@@ -99,8 +99,15 @@ class Line:
 
     @property
     def minutes(self) -> float | None:
-        """Return how long the worker was active, None for what came without work."""
-        return None if isinstance(self.work, EmptySubmission) else self.work.active_seconds / 60
+        """Return how long a person was active, None for what came without work."""
+        if isinstance(self.work, EmptySubmission) or self.simulated:
+            return None
+        return self.work.active_seconds / 60
+
+    @property
+    def simulated(self) -> bool:
+        """Tell whether a simulated worker handed it in, whose time says nothing about people."""
+        return isinstance(self.work, Submission) and self.work.synthetic
 
 
 def assignments_of(collection: Collection, name: str) -> QuerySet[Session]:
@@ -168,5 +175,5 @@ def counts_of(collection: Collection, fits: Q) -> dict[str, int]:
 def in_order(sessions: QuerySet[Session], sort: str) -> QuerySet[Session]:
     """Return assignments in one of ORDERS."""
     work = Submission.objects.filter(lease__session=OuterRef("pk")).order_by("-counts", "-pk")
-    seconds = Subquery(work.values("active_seconds")[:1])
+    seconds = Subquery(work.filter(synthetic=False).values("active_seconds")[:1])
     return sessions.annotate(active_seconds=seconds).order_by(*ORDERS[sort][1], "pk")

@@ -92,7 +92,7 @@ ORDERS: dict[str, tuple[str, Callable[[WorkerLine], Any]]] = {
 }
 FILTERS: dict[str, tuple[str, Callable[[WorkerLine], bool]]] = {
     "": ("All", lambda _: True),
-    "counted": ("In the dataset", lambda line: not (line.excluded or line.withdrawn)),
+    "counted": ("Work counts", lambda line: not (line.excluded or line.withdrawn)),
     "excluded": ("Excluded", attrgetter("excluded")),
     "rejected": ("With rejected work", lambda line: line.rejected > 0),
 }

@@ -193,8 +193,20 @@ def test_the_list_is_filtered_sorted_and_taken_away(rita: Client, pilot: Collect
     reply = rita.get(f"{LIST}?show=waiting&q=grace&as=csv")
     assert reply["Content-Disposition"] == 'attachment; filename="pilot-waiting.csv"'
     _, line = reply.content.decode().splitlines()
-    number, called, stage, reward, _, minutes, state = line.split(",")
+    number, called, stage, reward, _, minutes, state, simulated = line.split(",")
     assert (number, called, stage) == ("2", "Grace (Worker 2)", "question")
-    assert (reward, minutes, state) == ("4.00", "1.5", "confirmed")
+    assert (reward, minutes, state, simulated) == ("4.00", "1.5", "confirmed", "no")
+
+
+def test_what_a_simulated_worker_handed_in_is_marked_and_took_no_time_of_a_person(
+    rita: Client, pilot: Collection
+) -> None:
+    make_confirmed(pilot, active_seconds=90)
+    assert "1.5 min" in rita.get(f"{LIST}?show=waiting").content.decode()
+    Submission.objects.update(synthetic=True)
+    page = rita.get(f"{LIST}?show=waiting&sort=time").content.decode()
+    assert (" min<" in page, '<span class="state">Simulated</span>' in page) == (False, True)
+    _, line = rita.get(f"{LIST}?show=waiting&as=csv").content.decode().splitlines()
+    assert line.split(",")[-3:] == ["", "confirmed", "yes"]
     page = rita.get(f"{LIST}?show=waiting&q=nobody").content.decode()
     assert "Show the work of everybody" in page
