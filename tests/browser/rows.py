@@ -107,7 +107,8 @@ def open_practice() -> None:
             "answer_qualification__places_at_once": 8,
         },
     )
-    open_single("single", "quarnsey", "Single: one question", 8, 870, 925)
+    # Whoever leaves a HIT unfinished keeps its place: as many as the tests that take one.
+    open_single("single", "quarnsey", "Single: one question", 24, 870, 925)
     writing.hand_in_questions("practice")
 
 
