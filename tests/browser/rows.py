@@ -100,11 +100,11 @@ def open_practice() -> None:
             "question_qualification__questions_per_hit": 5,
             "question_qualification__multi_link_questions": 2,
             "question_qualification__redundancy": many,
-            "question_qualification__places_at_once": 8,
+            "question_qualification__places_at_once": 24,
             "answer_qualification__title": "Practice: five answers",
             "answer_qualification__items_per_hit": 5,
             "answer_qualification__redundancy": many,
-            "answer_qualification__places_at_once": 8,
+            "answer_qualification__places_at_once": 24,
         },
     )
     # Whoever leaves a HIT unfinished keeps its place: as many as the tests that take one.
