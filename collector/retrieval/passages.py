@@ -29,10 +29,12 @@ def search(corpus: Corpus, query: str, k: int) -> list[Found]:
     before are searched. Never builds: raises RetrievalError where `build_passages` was never
     called for the corpus.
     """
-    earlier = _earlier(corpus)
-    index = (
-        _opened(earlier[-1]) if earlier and not path_of(corpus).exists() else passages_of(corpus)
-    )
+    try:
+        earlier = [] if path_of(corpus).exists() else _earlier(corpus)
+        index = _opened(earlier[-1]) if earlier else passages_of(corpus)
+    except (FileNotFoundError, RetrievalError):
+        # A newer index may have taken the place of what was there a moment ago.
+        index = passages_of(corpus)
     return [Found(int(index.ids[hit.text]), hit.score) for hit in index.search(query, k)]
 
 

@@ -17,6 +17,7 @@ from collector.ingest.documents.tests.making import ARABIC, GERMAN, archive, pro
 from collector.models import Article, Collection, Corpus, Document, Paragraph, Section
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import all_protocols
+from collector.retrieval import passages
 from collector.retrieval.passages import build_passages, search
 
 pytestmark = pytest.mark.django_db
@@ -295,6 +296,27 @@ def test_what_a_run_that_died_has_stored_is_indexed_by_the_next(
     assert search(Corpus.objects.get(), "zeppelin", 5) == []
     assert run(folder)["unchanged"] == 4
     assert len(search(Corpus.objects.get(), "zeppelin", 5)) == 1
+
+
+def test_an_index_that_is_exchanged_during_a_search_is_searched_as_it_is_then(
+    folder: Path, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.HOME = tmp_path
+    run(folder)
+    build_passages(Corpus.objects.get())
+    write(folder / "new.txt", f"{prose(5, 'c ')} A zeppelin came.")
+    with monkeypatch.context() as patch:
+        patch.setattr(ingestion, "build_again", lambda corpus: None)
+        run(folder)
+    corpus, opened = Corpus.objects.get(), passages._opened
+
+    def build_first(path: Path) -> Any:
+        monkeypatch.setattr(passages, "_opened", opened)
+        build_passages(corpus)
+        return opened(path)
+
+    monkeypatch.setattr(passages, "_opened", build_first)
+    assert len(search(corpus, "zeppelin", 5)) == 1
 
 
 def test_several_processes_read_what_one_reads(folder: Path) -> None:
