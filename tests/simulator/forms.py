@@ -114,8 +114,8 @@ def words(rng: random.Random) -> str:
 def near(value: str, rng: random.Random) -> str:
     """Return another number than one that stands in a field."""
     number = float(value)
-    others = (0, number + 1, number + 1, 2 * number, 2 * number, 10 * number, 10**30)
-    return f"{rng.choice(others):.10g}"
+    others = (0, number + 1, number + 1, 2 * number, 2 * number, 10 * number)
+    return rng.choice([*(f"{each:.10g}" for each in others), 30 * "9"])
 
 
 def filled(form: Any, rng: random.Random) -> Fields:

@@ -31,7 +31,7 @@ from tests.simulator.machine import REAL_SECONDS  # noqa: E402
 MOST_ROUNDS = 14
 # Where all that there are have written about a paragraph, nobody is left to answer.
 NEWCOMERS, NEWCOMERS_AT = ("olga", "peter"), 3
-EDGES = (0, 1, 2, 3, 5, 100, -1, 10**6)
+EDGES = (0, 1, 2, 3, 5, 100, -1, 10**6, 10**12)
 
 
 def leaves(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
