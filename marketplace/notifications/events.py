@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from django.db import transaction
 
+from marketplace import clock
 from marketplace.models import HIT, Event, Requester, Subscription
 from marketplace.notifications import delivery
 from marketplace.notifications.destinations import arn_of, destinations_of
@@ -15,9 +16,10 @@ from marketplace.router import DATABASE
 OF_STATUS = {"Reviewable": "HITReviewable", "Disposed": "HITDisposed"}
 
 
-def record_event(hit: HIT, event_type: str, now: datetime, assignment_id: str = "") -> None:
+def record_event(hit: HIT, event_type: str, at: datetime, assignment_id: str = "") -> None:
     """Put an event into the outbox if the HIT's type asks for it; expects its type loaded.
 
+    at: when it happened; what time alone brought about is often noticed, and sent, days later.
     Expects the transaction of the change, so that both are kept or neither.
     """
     kind = hit.hit_type
@@ -26,13 +28,13 @@ def record_event(hit: HIT, event_type: str, now: datetime, assignment_id: str = 
         return
     content = {
         "EventType": event_type,
-        "EventTimestamp": timestamp(now),
+        "EventTimestamp": timestamp(at),
         "HITTypeId": kind.hit_type_id,
         "HITId": hit.hit_id,
     }
     if assignment_id:
         content["AssignmentId"] = assignment_id
-    post_event(hit.requester_id, notification, content, now)
+    post_event(hit.requester_id, notification, content, clock.now())
 
 
 def record_status_event(hit: HIT, status: str, now: datetime) -> None:
@@ -41,7 +43,9 @@ def record_status_event(hit: HIT, status: str, now: datetime) -> None:
     if status == before:
         return
     if before == "Assignable" and hit.n_open > 0 and status != "Disposed":
-        record_event(hit, "HITExpired", min(now, hit.expires_at))
+        # Requesters end a HIT by any moment of the past, like 1970; it did not exist then.
+        is_past = hit.expires_at <= hit.created_at
+        record_event(hit, "HITExpired", now if is_past else min(now, hit.expires_at))
     if status == "Disposed" or (status == "Reviewable" and before != "Reviewing"):
         record_event(hit, OF_STATUS[status], now)
 

@@ -206,3 +206,34 @@ def test_who_was_unsubscribed_is_sent_nothing_that_waits(rita: Any, sns: Any, la
     sns.delete_topic(TopicArn=topic)
     assert messages(Listener()) == []
     assert not Event.objects.filter(next_attempt_at__isnull=False).exists()
+
+
+def test_a_queue_gets_what_happened_long_ago_and_was_noticed_now(
+    rita: Any, sqs: Any, ada: Visitor, make_hit: Any, later: Any
+) -> None:
+    """Clients end a HIT by a moment of the past, psiTurk 30 days ago and Dallinger in 1970."""
+    queue = sqs.create_queue(QueueName="events")["QueueUrl"]
+    ended, forgotten = make_hit(rita), make_hit(rita, MaxAssignments=2)
+    rita.update_notification_settings(
+        HITTypeId=ended["HITTypeId"],
+        Notification=told_to(queue, "SQS")
+        | {"EventTypes": ["HITExpired", "HITReviewable", "AssignmentAbandoned"]},
+    )
+
+    def received() -> list[tuple[str, str]]:
+        got = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10)["Messages"]
+        told = [json.loads(message["Body"])["Events"][0] for message in got]
+        return [(event["EventType"], event["EventTimestamp"][:10]) for event in told]
+
+    def day() -> str:
+        return clock.now().strftime("%Y-%m-%d")
+
+    rita.update_expiration_for_hit(HITId=ended["HITId"], ExpireAt=0)
+    assert received() == [("HITExpired", day()), ("HITReviewable", day())]
+    accepted = day()
+    ada.accept(forgotten)
+    later(days=6)
+    rita.get_hit(HITId=forgotten["HITId"])
+    told = received()
+    assert [event for event, _ in told] == ["AssignmentAbandoned", "HITExpired", "HITReviewable"]
+    assert told[0] == ("AssignmentAbandoned", accepted)
