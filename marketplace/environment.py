@@ -36,7 +36,7 @@ class Environment(BaseModel):
     MARKETPLACE_SMTP_URL: MailServerAddress = ""
     MARKETPLACE_CALLS_PER_SECOND: float = Field(0, ge=0)
     MARKETPLACE_DELIVER_EVENTS: bool = True
-    MARKETPLACE_PRIVATE_WEBHOOKS: bool = False
+    MARKETPLACE_PRIVATE_WEBHOOKS: bool | None = None
     MARKETPLACE_LOG_FORMAT: LogFormat = "text"
     MARKETPLACE_METRICS_TOKEN: Secret = ""
     MARKETPLACE_PAYMENT_TERMS: str = ""

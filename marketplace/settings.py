@@ -40,6 +40,10 @@ MARKETPLACE_OPEN_SIGN_IN = _unless_given(
 )
 # A laptop's own visitor is the host; on a network the desk asks for name and password.
 MARKETPLACE_OPEN_DESK = _unless_given(ENVIRONMENT.MARKETPLACE_OPEN_DESK, ENVIRONMENT.is_local())
+# So may a laptop's own programs hear of their HITs.
+MARKETPLACE_PRIVATE_WEBHOOKS = _unless_given(
+    ENVIRONMENT.MARKETPLACE_PRIVATE_WEBHOOKS, ENVIRONMENT.is_local()
+)
 # Mail goes out when a sender and a server are named.
 globals().update(mail_server(ENVIRONMENT.MARKETPLACE_SMTP_URL))
 

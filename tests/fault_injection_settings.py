@@ -2,6 +2,5 @@
 
 from tests.fast_jobs_settings import *  # noqa: F403
 
-MARKETPLACE_PRIVATE_WEBHOOKS = True
 # The jobs look as often as before; a crowd waits longer for what the faults hold up.
 POLL_SECONDS = 0.75

@@ -48,7 +48,7 @@ def _stage(settings: Any) -> Iterator[None]:
     settings.MARKETPLACE_OPEN_SIGN_IN = True
     settings.MARKETPLACE_BASE_URL = ""
     settings.MARKETPLACE_DEFAULT_BALANCE_CENTS = 1_000_000
-    settings.MARKETPLACE_DELIVER_EVENTS = False
+    settings.MARKETPLACE_DELIVER_EVENTS = settings.MARKETPLACE_PRIVATE_WEBHOOKS = False
     configuration._cap.clear()
     with clock.shifted():
         yield

@@ -46,6 +46,14 @@ def test_every_setting_of_the_readme_is_read(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == expected
 
 
+@pytest.mark.parametrize(("hosts", "may"), [("", True), ("work.lab.example", False)])
+def test_only_a_laptop_s_own_programs_hear_events_at_private_addresses(
+    tmp_path: Path, hosts: str, may: bool
+) -> None:
+    done = settings_with(tmp_path, {"MARKETPLACE_HOSTS": hosts} if hosts else {})
+    assert json.loads(done.stdout)["MARKETPLACE_PRIVATE_WEBHOOKS"] is may
+
+
 def test_a_number_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
     done = settings_with(tmp_path, {"MARKETPLACE_QUEUE_LIMIT": "many"})
     assert done.returncode == 1
