@@ -18,6 +18,9 @@ LABELS = {
     "clipboard-write": "Write to the clipboard",
 }
 
+# Without these a task that needs them stands still, and says nothing.
+HALTING = ("fullscreen", "microphone", "camera")
+
 
 def allow_of(permissions: str, question_kind: str) -> str:
     """Return the `allow` of a task's frame; permissions: names of PERMISSIONS between blanks.
@@ -31,3 +34,10 @@ def allow_of(permissions: str, question_kind: str) -> str:
 def told(permissions: str) -> str:
     """Return what a task may use, in the active language, blank for nothing."""
     return ", ".join(gettext(PERMISSIONS[name]) for name in permissions.split())
+
+
+def missing(permissions: str, question_kind: str) -> str:
+    """Return what a task may not use and may wait for in vain, in the active language."""
+    if question_kind == "form":
+        return ""
+    return told(" ".join(name for name in HALTING if name not in permissions.split()))

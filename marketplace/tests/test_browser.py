@@ -309,6 +309,7 @@ def test_the_task_can_ask_to_be_returned(rita: Any, make_hit: Any, task: str, pa
     page.get_by_role("button", name="Accept").click()
     page.frame_locator("#task").get_by_role("button", name="Give back").click()
     dialog = page.get_by_role("dialog", name="Return this HIT?")
+    dialog.get_by_text("The task may not use").wait_for()
     dialog.get_by_role("link", name="Keep working").click()
     assert dialog.is_hidden()
     page.get_by_role("link", name="Return").click()
@@ -338,6 +339,8 @@ def test_a_task_that_draws_the_bar_is_told_what_stands_in_it(
     page.locator(".bar-home").focus()
     assert bar.bounding_box()["height"] > 40
     assert page.evaluate(top) == 0
+    # It knows this page, and waits for nothing that it may not use.
+    assert page.locator(".may-not-use").evaluate("(it) => getComputedStyle(it).display") == "none"
     with page.expect_response("**/preferences/"):
         frame.get_by_role("button", name="Next by itself").click()
     assert page.get_by_label("Next one automatically").is_checked()

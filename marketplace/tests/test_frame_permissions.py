@@ -5,6 +5,7 @@ from typing import Any
 
 from marketplace.models import AuditEntry, Requester
 from marketplace.tests.desk import DeskVisitor
+from marketplace.tests.forms import TEST
 from marketplace.tests.test_html_question import question
 from marketplace.tests.visitor import Visitor
 
@@ -50,3 +51,23 @@ def test_nothing_is_allowed_and_nothing_said_unless_the_requester_asks(
     hit = make_hit(rita)
     assert "The task may use" not in ada.get("/hits/").content.decode()
     assert allowed(ada.accept(hit).response.content.decode()) == ""
+
+
+def test_who_returns_a_task_that_stands_still_reads_what_it_may_not_use(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
+    """An experiment that may not use a microphone stays empty, and nobody else can say why."""
+    page = ada.accept(make_hit(rita)).response.content.decode()
+    assert "The task may not use the whole screen, your microphone, your camera. If it" in page
+    Requester.objects.filter(name="Rita").update(frame_permissions="fullscreen microphone")
+    page = ada.accept(make_hit(rita, Question=question())).response.content.decode()
+    assert "The task may not use your camera. If it" in page
+    Requester.objects.filter(name="Rita").update(frame_permissions="fullscreen microphone camera")
+    assert "may not use" not in ada.accept(make_hit(rita)).response.content.decode()
+
+
+def test_a_form_of_the_marketplace_s_own_waits_for_nothing(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
+    page = ada.accept(make_hit(rita, Question=TEST)).response.content.decode()
+    assert "may not use" not in page

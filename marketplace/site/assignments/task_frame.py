@@ -48,6 +48,7 @@ class TaskFrame:
     origin: str
     sandbox: str
     allow: str
+    may_not_use: str
 
 
 def draw_frame(frame: TaskFrame, own: Mapping[str, object]) -> str:

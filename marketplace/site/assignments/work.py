@@ -27,7 +27,7 @@ from marketplace.hits.acceptance import (
     may_accept,
 )
 from marketplace.hits.contests import ContestError, can_contest, raise_contest
-from marketplace.hits.frame_permissions import allow_of
+from marketplace.hits.frame_permissions import allow_of, missing
 from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.answers import readable
 from marketplace.hits.questions.entry import GRACE_SECONDS, Entry, entry_url, with_preferences
@@ -184,6 +184,7 @@ def _drawn(request: SignedInRequest, assignment: Assignment) -> str:
         origin=origin_of(hit.external_url),
         sandbox=SANDBOX[hit.question_kind],
         allow=allow_of(hit.requester.frame_permissions, hit.question_kind),
+        may_not_use=missing(hit.requester.frame_permissions, hit.question_kind),
     )
     ends = int(assignment.deadline.timestamp())
     own = {
