@@ -37,8 +37,10 @@ def _paypal(line: PayoutLine, code: str) -> tuple[str, ...]:
 
 def _wise(line: PayoutLine, code: str) -> tuple[str, ...]:
     amount = amount_of(line.amount_cents)
-    # "target": the recipient gets the amount, and fees are the sender's.
-    terms = ("PERSON", "target", amount, code, code)
+    # "target": the recipient gets the amount, and fees are the sender's. An account with an IBAN
+    # takes euros; of another currency the amount is sent, and what it comes to is the recipient's.
+    fixed = "target" if code == "EUR" else "source"
+    terms = ("PERSON", fixed, amount, code, "EUR")
     mail = line.worker.profile.mail or ""
     return (line.pay_name, mail, line.reference, *terms, line.pay_to)
 

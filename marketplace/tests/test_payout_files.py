@@ -131,6 +131,13 @@ def test_wise_gets_its_columns(made: PayoutList, settings: Any) -> None:
     assert (cells["amount"], cells["targetCurrency"]) == ("4.50", "EUR")
 
 
+def test_wise_changes_another_currency_into_the_euros_that_an_iban_takes(made: PayoutList) -> None:
+    head, row = file_of(DeskVisitor("Ida"), made, "wise")
+    cells = dict(zip(head, row, strict=True))
+    assert (cells["amountCurrency"], cells["amount"]) == ("source", "4.50")
+    assert (cells["sourceCurrency"], cells["targetCurrency"]) == ("USD", "EUR")
+
+
 def test_tremendous_gets_what_its_help_names(made: PayoutList) -> None:
     host = DeskVisitor("Ida")
     head, row = file_of(host, made, "tremendous")
