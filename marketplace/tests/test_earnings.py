@@ -54,6 +54,13 @@ def test_the_four_amounts_are_apart(paid: Visitor) -> None:
     assert page.count("<dd>$2.00</dd>") == 2
 
 
+def test_why_a_bonus_was_sent_stands_with_the_work_and_in_the_history(paid: Visitor) -> None:
+    assert "Bonus of $1.50: “Fine.”" in paid.get("/history/").content.decode()
+    page = paid.get(f"/work/{Assignment.objects.earliest('pk').pk}/submitted/").content.decode()
+    assert "A bonus of <strong>$1.50</strong> came on <time" in page
+    assert "<blockquote>Fine.</blockquote>" in page
+
+
 def test_the_last_week_and_when_it_is_paid_stand_apart(
     paid: Visitor, settings: Any, later: Any
 ) -> None:

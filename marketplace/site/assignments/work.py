@@ -282,6 +282,7 @@ def receipt(
         kind=kind,
         can_contest=can_contest(assignment, now),
         sent=sent_with(assignment),
+        bonuses=assignment.bonuses.order_by("pk"),
         has_next=may_accept and rows.exists(),
         is_fresh=now - assignment.submitted_at < timedelta(minutes=10),
         **context,

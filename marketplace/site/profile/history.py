@@ -1,14 +1,14 @@
 """What a worker has done, and what became of it."""
 
 from django.core.paginator import Paginator
-from django.db.models import Count
+from django.db.models import Count, Prefetch
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
 from marketplace.hits.acceptance import late_work
 from marketplace.hits.lifecycle import settle_due
-from marketplace.models import HANDED_IN, Assignment, AssignmentState
+from marketplace.models import HANDED_IN, Assignment, AssignmentState, BonusPayment
 from marketplace.money.funds import bonus_cents
 from marketplace.site.pages import SignedInRequest, show, worker_page
 
@@ -34,6 +34,7 @@ def history(request: SignedInRequest) -> HttpResponse:
     rows = (
         mine.filter(state__in=SHOWN[picked])
         .select_related("hit__hit_type__requester", "contest")
+        .prefetch_related(Prefetch("bonuses", BonusPayment.objects.order_by("pk")))
         .annotate(bonus_cents=bonus_cents())
         .order_by("-pk")
     )
