@@ -23,7 +23,7 @@ from annotation.decisions.verdicts import is_decided, verdict_counts
 from annotation.models import Release
 from annotation.reports.attention import attention_to
 from annotation.splits.difficulty.status import last_run
-from collector.models import Collection, CollectionState
+from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import ProtocolError
 from collector.seeds.looser_thresholds import fitting_length
@@ -124,8 +124,11 @@ def _now(context: CollectionContext) -> dict[str, Any]:
     money = spending_of(row, totals(row, estimates))
     verdicts = verdict_counts(row)
     n_seeds = row.seeds.count()
+    open_stages = [one for one in stages if one.stage.state == StageState.OPEN]
     return {
         "stages": stages,
+        # To open one stage hands out the work of every open one again.
+        "is_all_closed": row.state == CollectionState.PAUSED and not open_stages,
         "money": money,
         "verdicts": verdicts,
         "n_seeds": n_seeds,

@@ -150,6 +150,10 @@ def next_step(
         sentence = f"Everything is ready. It costs {context.price(money.maximum)} at most."
         return NextStep(sentence, "Look it over and publish", context.url("publish"))
     if state == CollectionState.PAUSED:
+        if not any(row.stage.state == StageState.OPEN for row in stages):
+            return NextStep(
+                "Paused, and every stage is closed. Open one below, and work is handed out again."
+            )
         sentence = "No new work is handed out. Who is at work finishes and is paid."
         return NextStep(sentence, "Resume", context.url("publish"), posts=True)
     return _while_collecting(context, stages, n_kept, n_releases, judged, decided)

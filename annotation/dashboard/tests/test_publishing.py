@@ -151,9 +151,13 @@ def test_pausing_and_resuming_leave_a_closed_stage_closed(rita: Client, pilot: C
 def test_resuming_with_every_stage_closed_says_to_open_one(rita: Client, pilot: Collection) -> None:
     pilot.stages.update(state=StageState.CLOSED)
     Collection.objects.update(state=CollectionState.PAUSED)
-    assert "Every stage is closed: open one below" in post(rita, "publish/")
-    pilot.refresh_from_db()
-    post(rita, "stages/answer/open/", maximum=str(pilot.maximum_cents))
+    page = rita.get("/collections/pilot/").content.decode()
+    assert "Paused, and every stage is closed. Open one below" in page
+    assert "Resume" not in page
+    seen = amount_on(page, "stages/answer/open/")
+    # As a page says that was open before the last one was closed.
+    assert "Every stage is closed: open one below" in post(rita, "publish/", maximum=seen)
+    post(rita, "stages/answer/open/", maximum=seen)
     assert stage_of(pilot, "answer").state == StageState.OPEN
     assert stage_of(pilot, "question").state == StageState.CLOSED
 
