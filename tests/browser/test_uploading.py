@@ -8,7 +8,10 @@ from playwright.sync_api import Page, expect
 from tests.browser import EVERY_TEST
 
 pytestmark = EVERY_TEST
-TEXT = "# {}\n\n" + "Everybody has thirty days of leave a year, to be taken when they like. " * 8
+# As documents about programs have it: a name of many words that a phone has to break.
+LONG = "set_the_longest_time_that_an_attempt_at_a_family_of_addresses_takes()"
+LEAVE = "Everybody has thirty days of leave a year, to be taken when they like. "
+TEXT = f"# {{}}\n\n## {LONG}\n\n{LEAVE * 8}"
 
 
 def make_zip(folder: Path) -> Path:
@@ -62,3 +65,7 @@ def test_a_zip_with_one_bad_file_becomes_a_corpus_that_says_what_was_left_out(
     rita.get_by_role("link", name="Leave").click()
     expect(rita.get_by_role("heading", name="Leave", level=1)).to_be_visible()
     expect(rita.get_by_text("thirty days of leave").first).to_be_visible()
+    rita.set_viewport_size({"width": 390, "height": 844})
+    assert rita.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
