@@ -144,7 +144,7 @@ def _documents(file: DocumentFile, path: Path, sha256: str) -> Read:
 
 def _found(file: DocumentFile, sha256: str, text: DocumentText) -> FoundDocument:
     if not has_text(text.blocks):
-        raise DocumentError(f"{file.name} holds no text.")
+        raise DocumentError(" ".join((f"{file.name} holds no text.", *text.notes)))
     title = text.title or PurePosixPath(file.name).stem.replace("_", " ")
     return FoundDocument(
         external_id=file.name,

@@ -212,7 +212,7 @@ def lying(path: Path) -> Path:
         (lambda to: write(to / "x.txt", "<html><p>a"), "x.txt is a page in HTML by what it holds"),
         (lambda to: write(to / "x.docx", prose(3)), "x.docx is no docx by what it holds"),
         (lambda to: archive(to / "x.docx", {"a": "b"}), "x.docx is damaged, or no docx."),
-        (lambda to: write(to / "x.html", "<p> <table><td>1"), "x.html holds no text."),
+        (lambda to: write(to / "x.html", "<p> <table><td>1"), "no text. 1 table is left out."),
         (
             lambda to: write(to / "x.txt", GERMAN.encode() + b"\xff"),
             "x.txt is UTF-8 but for one place at",
