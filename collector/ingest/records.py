@@ -99,8 +99,8 @@ class PageReader:
             return SkippedRecord("(no title)", "the page has an empty title")
         try:
             return self._record(page, title)
-        except (RecursionError, MemoryError) as error:
-            return SkippedRecord(title, f"too large to read ({type(error).__name__})")
+        except (RecursionError, MemoryError):
+            return SkippedRecord(title, "too large to read")
 
     def _record(self, page: RawPage, title: str) -> PageRecord:
         parsed = self._wikitext.parse(page.text)

@@ -4,6 +4,7 @@ Nothing of Django's rows is loaded, so that several processes can read side by s
 """
 
 import hashlib
+import logging
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -28,6 +29,8 @@ from collector.limited_process import (
     run_limited,
 )
 from collector.parallel import in_processes
+
+log = logging.getLogger(__name__)
 
 _DECLARED = re.compile(rb"<(?:meta|\?xml)[^>]*?(?:charset|encoding)=[\"']?([\w.:-]+)", re.I)
 _MARKUP = re.compile(r"\s*(?:<!doctype html|<html[\s>])", re.I)
@@ -119,8 +122,8 @@ def _read_at(work: tuple[DocumentFile, Path, str]) -> Read:
         raise
     except Exception as error:
         # Libraries fail in many ways at what strangers have made; the next document is another.
-        what = type(error).__name__
-        return [LeftOut(f"{file.name} is left out: its reader failed ({what}). {WHAT_TO_DO}")]
+        log.warning("%s: its reader failed: %r", file.name, error)
+        return [LeftOut(f"{file.name} is left out: its reader failed. {WHAT_TO_DO}")]
 
 
 def _sha256(path: Path) -> str:
