@@ -246,6 +246,16 @@ def test_what_cannot_be_read_is_one_line_and_nothing_of_it_is_imported(
     assert not (tmp_path.parent / "evil.txt").exists()
 
 
+def test_lines_without_a_text_are_told_in_one_line(tmp_path: Path) -> None:
+    lines = [row(id=1, body="A."), row(id="a", text=prose(2)), *(row(id=n, body="") for n in "bcd")]
+    done = run(write(tmp_path / "x.jsonl", "".join([*lines, "[1]\n"])))
+    assert done["added"] == ["a"]
+    assert done["left_out"] == [
+        "x.jsonl, line 1 has no text. The same of 3 more, the last of them line 5.",
+        "x.jsonl, line 6 is no object with id, title and text.",
+    ]
+
+
 def test_two_documents_of_one_id_are_both_left_out(tmp_path: Path) -> None:
     lines = "".join(row(id=name, text=prose(2, name)) for name in ("a", "b", "a"))
     done = run(
