@@ -8,6 +8,10 @@ from django.utils.translation import get_language
 from marketplace.configuration import currency_symbol
 
 
+# German parts thousands by a point and cents by a comma.
+GERMAN = str.maketrans(",.", ".,")
+
+
 def cents_of(amount: str) -> int:
     """Return integer cents of an amount in the model's form (`4`, `4.`, `4.5`, `4.50`)."""
     return int(Decimal(amount.rstrip(".") or "0") * 100)
@@ -19,11 +23,11 @@ def amount_of(cents: int) -> str:
 
 
 def price_of(cents: int) -> str:
-    """Return an amount for people, with its currency: 450 cents are `$4.50`, in German `4,50 $`."""
+    """Return an amount for people, with its currency: `$1,250.50`, in German `1.250,50 $`."""
     sign = "−" if cents < 0 else ""
-    amount = amount_of(abs(cents))
+    amount = f"{abs(cents) // 100:,}.{abs(cents) % 100:02d}"
     if get_language() == "de":
-        return f"{sign}{amount.replace('.', ',')}\u00a0{currency_symbol()}"
+        return f"{sign}{amount.translate(GERMAN)}\u00a0{currency_symbol()}"
     return f"{sign}{currency_symbol()}{amount}"
 
 

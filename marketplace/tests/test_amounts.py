@@ -1,10 +1,11 @@
 """Money between the wire's strings and integer cents."""
 
 import pytest
+from django.utils import translation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.money.amounts import amount_of, cents_of, typed_cents
+from marketplace.money.amounts import amount_of, cents_of, price_of, typed_cents
 
 pytestmark = pytest.mark.pure
 
@@ -48,3 +49,11 @@ def test_what_is_no_amount_is_refused(text: str) -> None:
 @given(st.integers(min_value=0, max_value=10**12))
 def test_what_we_write_is_read_as_it_was(cents: int) -> None:
     assert typed_cents(amount_of(cents)) == cents
+
+
+@pytest.mark.parametrize(("language", "price"), [("en", "$8,912.80"), ("de", "8.912,80\u00a0$")])
+def test_people_read_thousands_parted_as_their_language_has_it(language: str, price: str) -> None:
+    with translation.override(language):
+        assert price_of(891_280) == price
+        assert price_of(-891_280) == f"−{price}"
+    assert typed_cents(price) == 891_280

@@ -271,7 +271,7 @@ def test_no_row_is_published_that_cannot_be_paid(desk: DeskVisitor) -> None:
     path = f"/desk/batches/{batch.pk}/"
     page = desk.post(path, f"{path}publish/")
     assert page.status_code == 400
-    assert "This costs $16000.00 and the account has $10000.00 free" in page.content.decode()
+    assert "This costs $16,000.00 and the account has $10,000.00 free" in page.content.decode()
     assert (HIT.objects.count(), Batch.objects.get().published_at) == (0, None)
 
 
