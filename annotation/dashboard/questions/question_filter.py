@@ -1,7 +1,7 @@
 """Finds questions by verdict, reason, fold, type of answer, worker and words."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -203,10 +203,13 @@ def voted_questions(context: CollectionContext) -> QuerySet[Question]:
     )
 
 
-def outcome_counts(context: CollectionContext) -> list[tuple[str, str, int]]:
-    """Return (outcome, words, number of questions) for the tabs above the list; one query."""
-    known = further(context)
-    numbers = voted_questions(context).aggregate(
+def outcome_counts(context: CollectionContext, wanted: Filter) -> list[tuple[str, str, int]]:
+    """Return (outcome, words, number of questions) for the tabs above the list; one query.
+
+    Counted is what each tab would list: what else is looked for stays.
+    """
+    known, rows = further(context), replace(wanted, outcome="").apply(context)
+    numbers = rows.aggregate(
         all=Count("pk"),
         **{name: Count("pk", filter=Q(verdict__outcome=name)) for name, _ in OUTCOMES},
         **{name: Count("pk", filter=which) for name, (_, which) in known.items()},

@@ -146,7 +146,7 @@ def questions(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     last_by_hand = Override.objects.filter(verdict=OuterRef("verdict")).order_by("-pk")
     rows = rows.annotate(by_hand=Subquery(last_by_hand.values("pk")[:1]))
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    counts = outcome_counts(context)
+    counts = outcome_counts(context, wanted)
     worker = people.worker(int(wanted.worker)) if wanted.worker else None
     return context.render(
         request,
@@ -157,7 +157,7 @@ def questions(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         sort=wanted.sort,
         sorts=[(name, words) for name, (words, _) in ORDERS.items()],
         outcomes=[(wanted.address(outcome=name), name, words, n) for name, words, n in counts],
-        total=counts[0][2],
+        total=voted_questions(context).exists(),
         folds=splits_of(context),
         page=page,
         query=wanted.address() + "&" if wanted.address() else "",

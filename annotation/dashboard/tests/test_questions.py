@@ -123,6 +123,20 @@ def test_they_are_found_by(rita: Client, pilot: Collection, query: str, listed: 
         assert (text in page) == (outcome in listed), outcome
 
 
+def test_a_tab_counts_what_it_lists_of_what_is_sought(rita: Client, pilot: Collection) -> None:
+    for outcome in ("kept", "dropped", "waiting"):
+        ask(pilot, outcome, text=f"What is said about {outcome} things?")
+    ask(pilot, "dropped", text="What is said about nothing?")
+
+    def counts(query: str) -> list[str]:
+        page = rita.get(PAGE + query).content.decode()
+        return re.findall(r"(?:All|In the dataset|Excluded) <span>(\d+)</span>", page)
+
+    assert counts("") == ["4", "1", "2"]
+    assert counts("?q=things&outcome=dropped") == ["3", "1", "1"]
+    assert counts("?q=nobody") == ["0", "0", "0"]
+
+
 def test_a_long_list_has_pages(rita: Client, pilot: Collection) -> None:
     for _ in range(26):
         ask(pilot)
