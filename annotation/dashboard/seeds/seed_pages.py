@@ -71,7 +71,7 @@ def seeds(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         fold=fold if fold in counts else None,
         page=page,
         cautions=cautions_of(context.collection),
-        stages=stages_from_seeds(context.parameters),
+        stages=_stages(context),
         noun=noun_of(context.collection),
         **_looser(context, _number(request.GET.get("count", ""))),
         shown=[(seed, passages(seed) if apart else [passage(seed)]) for seed in page],
@@ -143,7 +143,7 @@ def choose_seeds(request: HttpRequest, context: CollectionContext) -> HttpRespon
         return _back_with(context, typed)
     spread = ", ".join(f"{folds[name]} {name}" for name in FOLDS if folds.get(name))
     into = f" ({spread})" if spread else ""
-    stages = stages_from_seeds(context.parameters)
+    stages = _stages(context)
     each = f", {count} for each of {' and '.join(stages)}" if stages[1:] else ""
     chosen = sum(folds.values())
     seeds = "seed" if chosen == 1 else "seeds"
@@ -164,6 +164,12 @@ def _tell_filters(request: HttpRequest, left: list[tuple[int, str]]) -> None:
 def _back_with(context: CollectionContext, typed: str) -> HttpResponse:
     """Return to the page with what was typed still in its field."""
     return redirect(f"{context.url('seeds')}?{urlencode({'count': typed[:LONGEST_COUNT]})}")
+
+
+def _stages(context: CollectionContext) -> list[str]:
+    """Return the stages that each get as many seeds as are asked for, by their names on pages."""
+    names = stages_from_seeds(context.parameters)
+    return [str(one) for one in context.collection.stages.all() if one.name in names]
 
 
 def _folds(collection: Collection) -> dict[str, int]:

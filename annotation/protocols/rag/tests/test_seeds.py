@@ -74,8 +74,10 @@ def test_passages_left_out_as_nearly_the_same_are_counted(tmp_path: Path, settin
     browser = make_browser()
     browser.force_login(owner())
     seeds = "/collections/told/seeds/"
-    page = send(browser, seeds, f"{seeds}choose/", {"count": "1"}, follow=True)
-    assert f"Left by one filter after the other: {'; '.join(steps)}." in page.content.decode()
+    page = send(browser, seeds, f"{seeds}choose/", {"count": "1"}, follow=True).content.decode()
+    assert f"Left by one filter after the other: {'; '.join(steps)}." in page
+    assert "1 for each of Natural and Question." in page
+    assert "As many for each stage that starts from seeds: Natural, Question." in page
 
 
 def write_contracts(folder: Path, number: int) -> Path:
