@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.db.models import F
 from django.test import Client
 
 from annotation.dashboard.tests.making import (
@@ -64,6 +65,17 @@ def test_with_all_work_in_it_leads_to_a_release_and_then_to_the_end(
     assert f"{PAGE}finish/" in step(rita)
     Collection.objects.update(state=CollectionState.FINISHED)
     assert "Finished and released." in step(rita)
+
+
+def test_a_test_without_places_leads_to_where_people_are_let_in(
+    rita: Client, pilot: Collection
+) -> None:
+    letting_in = f'assignments left: <a href="{PAGE}people/">let people in</a>'
+    assert letting_in not in rita.get(PAGE).content.decode()
+    trial = Unit.objects.filter(stage__name="question_qualification")
+    trial.update(taken=F("redundancy"), submitted=F("redundancy"))
+    page = rita.get(PAGE).content.decode()
+    assert page.count(letting_in) == 1
 
 
 def test_questions_that_were_never_written_are_not_waited_for(
