@@ -10,6 +10,7 @@ from tests.browser import EVERY_TEST
 from tests.browser.axe_violations import AS_SEEN, faults
 from tests.browser.conftest import Enter
 from tests.browser.keyboard import Keyboard
+from tests.browser.measures import measure
 from tests.browser.pair_page import QUESTIONS, words_of, write
 from tests.browser.person import Person
 from tests.browser.task_bar import expect_one_bar, expect_room_to_read, expect_side_by_side
@@ -65,11 +66,18 @@ def test_three_kinds_of_questions_are_written_and_a_pair_skipped_by_mouse(
     ada.expect_progress("3 of 4 pairs")
     ada.click("[data-action=next]")
     expect(frame.locator("[data-action=skip]")).to_contain_text("1 at most")
+    for width in (1000, 1366):
+        ada.page.set_viewport_size({"width": width, "height": 768})
+        frame.locator("[data-action=next]").scroll_into_view_if_needed()
+        buttons = ["[data-action=skip]", "[data-action=next]"]
+        assert measure(frame, "outOfSight", buttons) == [], width
     ada.click("[data-action=skip]")
     ada.click("[data-action=submit]")
     expect(frame.locator("[data-problems]")).to_contain_text("Say why")
     ada.click("[data-problem]")
     ada.click("[name=skip_reason] >> nth=1")
+    note = frame.locator("[data-skip-note]")
+    expect(note).to_have_text("It counts as done and is paid. 1 of 1 skips used.")
     assert faults(ada.page, frame, rules=AS_SEEN) == []
     ada.wait_until_saved()
     ada.page.reload()

@@ -57,7 +57,7 @@ export class Skip {
     this.root.hidden = !entry.skipped;
     this.written.hidden = entry.skipped;
     this.button.toggleAttribute("data-vacant", entry.skipped);
-    this.root.querySelector("[data-skip-note]").textContent = `It counts as done and is paid. ${this.used} of ${this.most} skips used. What you wrote about it is kept.`;
+    this.root.querySelector("[data-skip-note]").textContent = `It counts as done and is paid. ${this.used} of ${this.most} skips used.${entry.text.trim() ? " What you wrote about it is kept." : ""}`;
     const kind = this.reasons.find((reason) => entry.reason.startsWith(reason));
     this.choice.show(kind ?? (entry.reason ? "" : null));
     this.words.show(kind ? entry.reason.slice(kind.length).trim() : entry.reason);
