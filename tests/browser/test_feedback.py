@@ -98,6 +98,21 @@ def test_what_cannot_be_done_is_seen_and_no_field_holds_anybody(edith: Person) -
     expect(frame.locator("[data-announcer]")).to_contain_text("No marks are needed")
 
 
+def test_a_report_that_is_sent_leaves_the_work_in_sight(edith: Person) -> None:
+    frame = at(edith, 5)
+    report, told = frame.locator("[data-dialog=report]"), frame.locator("[data-announcer]")
+    for sent in range(2):
+        edith.click("[data-action=menu]")
+        edith.click("[data-action=report]")
+        expect(report.locator("[data-report-text]")).to_have_value("")
+        expect(report.locator("[data-report-note]")).to_contain_text("stays as it is")
+        frame.fill("[data-report-text]", f"The passage is cut off, {sent}.")
+        edith.click("[data-action=send-report]")
+        expect(report).to_be_hidden()
+        expect(told).to_have_text("Thank you. The requester will read this.")
+        expect(told).to_have_css("position", "fixed")
+
+
 def test_a_question_is_complete_with_words_evidence_and_link(
     practice: Instance, enter: Enter
 ) -> None:

@@ -156,7 +156,7 @@ class QuestionPage {
   }
 
   goNext() {
-    if (this.full) return this.page.announcer.warn("All questions are written. Change any of them, or submit.");
+    if (this.full) return this.page.announcer.show("All questions are written. Change any of them, or submit.");
     this.open(this.#blank());
     this.words.focus();
     this.page.touch();

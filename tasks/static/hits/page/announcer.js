@@ -1,4 +1,4 @@
-/** Says things to screen readers without touching focus, and what went wrong to everybody. */
+/** Says things to screen readers without touching focus, and what everybody has to know to all. */
 
 export class Announcer {
   constructor(element) {
@@ -9,8 +9,8 @@ export class Announcer {
     this.#put(sentence, false);
   }
 
-  /** Something does not work as it was asked for: it is shown, too. */
-  warn(sentence) {
+  /** It is shown, too: something does not work as it was asked for, or was sent. */
+  show(sentence) {
     this.#put(sentence, true);
   }
 

@@ -47,12 +47,13 @@ export function showInstructions({ dialogs, state, api }) {
   }, { once: true });
 }
 
-/** Report a problem with this HIT to the requester. */
-export function listenToReports({ dialogs, api }) {
+/** Report a problem with this HIT to the requester; what was sent leaves the work in sight again. */
+export function listenToReports({ dialogs, api, announcer }) {
   const dialog = dialogs.get("report");
   const words = dialog.querySelector("[data-report-text]");
   const note = dialog.querySelector("[data-report-note]");
   const send = dialog.querySelector("[data-action=send-report]");
+  const before = note.textContent;
   dialog.querySelector("form").addEventListener("submit", async (event) => {
     event.preventDefault();
     if (send.disabled) return;
@@ -65,8 +66,12 @@ export function listenToReports({ dialogs, api }) {
     note.textContent = "Sending…";
     try {
       const { status, body } = await api.post("problem", { message: words.value });
-      note.textContent = body.message ?? (status === 200 ? "Sent. Thank you." : "Not sent: the server refused it. Press Send again.");
-      if (status === 200) words.value = "";
+      if (status === 200) {
+        words.value = "";
+        note.textContent = before;
+        dialog.close();
+        announcer.show(body.message);
+      } else note.textContent = body.message ?? "Not sent: the server refused it. Press Send again.";
     } catch {
       note.textContent = "Not sent: the server could not be reached. Your words are kept; press Send again.";
     }

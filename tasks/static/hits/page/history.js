@@ -17,7 +17,7 @@ export class History {
 
   undo() {
     const entry = this.entries.pop();
-    if (!entry) return this.announcer.warn("Nothing to undo");
+    if (!entry) return this.announcer.show("Nothing to undo");
     entry.undo();
     this.announcer.say(`Undone: ${entry.label}`);
     this.#show();

@@ -123,7 +123,7 @@ export class Answer {
   /** Words were marked in a document. */
   mark(span) {
     const { type } = this.answer;
-    if (type === "none" || type === "bad") return this.announcer.warn("No marks are needed for this type of answer");
+    if (type === "none" || type === "bad") return this.announcer.show("No marks are needed for this type of answer");
     const answers = this.target === "spans" && (type === "span" || type === null);
     return (answers ? this.spans : this.context).add(span);
   }

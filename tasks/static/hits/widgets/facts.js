@@ -47,7 +47,7 @@ export class Facts {
   press(number) {
     const fact = this.paragraphs.fact(number);
     if (fact) this.toggle(fact);
-    else this.announcer.warn(`There is no sentence ${number}`);
+    else this.announcer.show(`There is no sentence ${number}`);
     return Boolean(fact);
   }
 
