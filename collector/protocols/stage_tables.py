@@ -424,4 +424,6 @@ class EvidenceChecks(WritingChecks):
     """The longest piece of evidence, in words."""
     max_query_characters: int = Field(ge=1)
     """The longest search."""
+    min_searches: int = Field(ge=0, le=100)
+    """Searches before somebody may say that the documents do not have the answer."""
     AT_MOST = (AtMost("max_reason_characters", 1000),)

@@ -46,6 +46,7 @@ class SearchAnswerKind(VotingKind):
         return {
             "results_per_search": table_as(table, SearchAnswerTable).results_per_search,
             "max_query_characters": checks.max_query_characters,
+            "min_searches": checks.min_searches,
             "max_evidence_words": checks.max_evidence_words,
             "max_reason_characters": checks.max_reason_characters,
         }

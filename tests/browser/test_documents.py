@@ -101,6 +101,12 @@ def find_by_key(keyboard: Keyboard, query: str) -> str:
     grace.key("Enter")
     expect(frame.locator("[data-piece]")).to_contain_text(words)
     assert faults(grace.page, frame) == []
+    # That the documents do not have it counts when it was searched for often enough.
+    grace.key("u")
+    searches = frame.locator("[data-checklist] li")
+    expect(searches).to_have_text("Searches: 1, at least 2: missing")
+    grace.expect_progress("0 of 1 answered")
+    grace.key("a")
     # To the results and back, to the search and out of it: always one key.
     grace.key("r")
     expect(frame.locator(".result").first).to_be_focused()

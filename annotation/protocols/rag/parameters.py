@@ -18,8 +18,6 @@ VERSION = 1
 class ChecksTable(EvidenceChecks):
     """Limits of what one question or answer may hold, and where advice begins."""
 
-    min_searches: int = Field(ge=0, le=100)
-    """Searches before somebody may say that the documents do not have the answer."""
     copied_words: int = Field(ge=2)
     """From so many words of a passage in a row on writers are advised to use their own."""
     long_short_words: int = Field(ge=1)

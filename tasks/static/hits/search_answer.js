@@ -110,7 +110,10 @@ class SearchAnswerPage extends EntriesPage {
 
   partsOf({ type, short, full, evidence, reason, searches }) {
     if (type === "bad") return [["Reason", reason.trim()]];
-    if (type === "none") return [[`Searched: ${searches.length}`, searches.length]];
+    if (type === "none") {
+      const least = this.state.limits.min_searches;
+      return [[`Searches: ${searches.length}, at least ${least}`, searches.length >= least]];
+    }
     return [["Short answer", short.trim()], ["Full answer", full.trim()], ["Evidence", evidence.length]];
   }
 
