@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from marketplace import clock
-from marketplace.models import Assignment, PaymentReport
+from marketplace.models import Assignment, PaymentReport, Requester
 from marketplace.money.payments_made import PayoutError, answer_report, record_payout
 from marketplace.tests.visitor import Visitor
 
@@ -72,6 +72,16 @@ def test_the_last_week_and_when_it_is_paid_stand_apart(
     page = paid.get("/earnings/").content.decode()
     assert "<dt>Last 7 days</dt><dd>$0.00</dd>" in page
     assert "By bank transfer, every Friday." in page
+
+
+def test_a_requesters_own_terms_stand_with_what_is_owed(paid: Visitor, grace: Visitor) -> None:
+    unsaid = "has not said how and when it pays"
+    assert unsaid in paid.get("/earnings/").content.decode()
+    Requester.objects.update(payment_terms="Cash, every Friday.")
+    page = paid.get("/earnings/").content.decode()
+    assert "Rita pays: Cash, every Friday." in page
+    assert unsaid not in page
+    assert "Rita pays" not in grace.get("/earnings/").content.decode()
 
 
 def test_a_missing_payment_is_reported_and_answered(paid: Visitor) -> None:

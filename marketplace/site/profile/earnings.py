@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from django.db.models import Min, Q, Sum
+from django.db.models import Min, Q, QuerySet, Sum
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -13,12 +13,15 @@ from marketplace import clock
 from marketplace.configuration import payment_terms
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import (
+    HANDED_IN,
     Assignment,
     AssignmentState,
     LedgerEntry,
     LedgerKind,
     Payout,
     PayoutWay,
+    Requester,
+    Worker,
     WorkerProfile,
 )
 from marketplace.money import funds
@@ -84,9 +87,17 @@ def _earnings(request: SignedInRequest, status: int = 200, **context: str) -> Ht
         reports=reports,
         can_report=earned.exists() and not is_waiting,
         terms=payment_terms(),
+        stated=_stated(worker),
         ways=[(one.value, WAYS[one]) for one in PayoutWay],
         **kept | context,
     )
+
+
+def _stated(worker: Worker) -> QuerySet[Requester]:
+    """Return those for whom the worker has worked and who say themselves how they pay."""
+    worked_for = Assignment.objects.filter(worker=worker, state__in=HANDED_IN)
+    ids = worked_for.values("hit__requester")
+    return Requester.objects.filter(pk__in=ids).exclude(payment_terms="").order_by("name")
 
 
 def _sum(rows: object) -> int:
