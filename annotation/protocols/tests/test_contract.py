@@ -208,6 +208,18 @@ def test_no_words_promise_as_many_items_as_a_last_hit_may_not_have(protocol: Pro
         assert not re.search(r"You (see|get) \{", path.read_text("utf-8")), path.name
 
 
+def test_no_words_promise_a_note_to_those_who_pass(protocol: Protocol) -> None:
+    # They are told that they passed, and what it opens; a note goes to those who do not.
+    for path in (protocol.folder / "instructions").glob("*.md"):
+        assert "with a note" not in path.read_text("utf-8"), path.name
+
+
+def test_no_words_ask_for_a_guess_where_a_reason_stands_for_the_answer(protocol: Protocol) -> None:
+    for name, table in protocol.parameters().stages().items():
+        if any(field.instead_of for field in getattr(table, "fields", ())):
+            assert "guess" not in protocol.text(name), name
+
+
 def test_its_readme_names_every_parameter(protocol: Protocol) -> None:
     readme = (protocol.folder / "README.md").read_text("utf-8")
     named = set()
