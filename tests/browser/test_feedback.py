@@ -113,6 +113,24 @@ def test_a_report_that_is_sent_leaves_the_work_in_sight(edith: Person) -> None:
         expect(told).to_have_css("position", "fixed")
 
 
+def test_what_must_be_mended_gives_way_to_the_field_under_it(
+    practice: Instance, enter: Enter
+) -> None:
+    ada = enter("Ada who mends")
+    frame = ada.begin("Practice: five questions")
+    problems = frame.locator("[data-problems]")
+    ada.click("[data-action=submit]")
+    expect(problems).to_be_visible()
+    # It lies over nothing of the bar.
+    frame.focus("[data-action=menu]")
+    expect(problems).to_be_visible()
+    frame.focus("#field-text")
+    expect(problems).to_be_hidden()
+    ada.click("[data-action=submit]")
+    expect(problems).to_be_visible()
+    assert ada.mistakes == []
+
+
 def test_a_question_is_complete_with_words_evidence_and_link(
     practice: Instance, enter: Enter
 ) -> None:

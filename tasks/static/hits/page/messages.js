@@ -10,6 +10,7 @@ export class Messages {
     this.left = new WeakMap();
     panel.querySelector("[data-action=close-problems]").addEventListener("click", () => this.close());
     panel.addEventListener("keydown", (event) => event.key === "Escape" && this.close());
+    document.addEventListener("focusin", ({ target }) => this.#makeWay(target));
   }
 
   /** Take in a check; asked: for each question in the order sent, {ref, sent: its values then}. */
@@ -118,6 +119,14 @@ export class Messages {
     if (this.panel.hidden) this.before = document.activeElement;
     this.panel.hidden = false;
     if (!quiet) this.title.focus();
+  }
+
+  /** Nobody writes under the list: it closes, and Submit opens it again. */
+  #makeWay(element) {
+    if (this.panel.hidden || this.panel.contains(element)) return;
+    const [list, under] = [this.panel, element].map((one) => one.getBoundingClientRect());
+    const isBeside = list.right <= under.left || under.right <= list.left;
+    if (!isBeside && list.top < under.bottom && under.top < list.bottom) this.panel.hidden = true;
   }
 
   close() {
