@@ -7,7 +7,6 @@ from django.utils.translation import get_language
 
 from marketplace.configuration import currency_symbol
 
-
 # German parts thousands by a point and cents by a comma.
 GERMAN = str.maketrans(",.", ".,")
 
