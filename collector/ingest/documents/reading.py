@@ -140,7 +140,8 @@ def _documents(file: DocumentFile, path: Path, sha256: str) -> Read:
             if file.format == "jsonl"
             else csv_rows(_text(path, file.name), file.name)
         )
-        return [_row(row, file) for row in rows] or [LeftOut(f"{file.name} holds no document.")]
+        found = _in_one_line([_row(row, file) for row in rows], file.name)
+        return found or [LeftOut(f"{file.name} holds no document.")]
     text = _FORMATS[file.format](path, file.name)
     return [_found(file, sha256, text)]
 
@@ -158,6 +159,23 @@ def _found(file: DocumentFile, sha256: str, text: DocumentText) -> FoundDocument
         text=text,
         language=_language(text),
     )
+
+
+def _in_one_line(found: Read, name: str) -> Read:
+    """Return the documents of a table and, once each, why others of its lines are left out."""
+    documents: Read = []
+    lines: dict[str, list[int]] = {}
+    for each in found:
+        parts = re.fullmatch(rf"{re.escape(name)}, line (\d+)(.*)", getattr(each, "why", ""), re.S)
+        if parts is None:
+            documents.append(each)
+        else:
+            lines.setdefault(parts[2], []).append(int(parts[1]))
+    for why, numbers in lines.items():
+        more = f" The same of {len(numbers) - 1:,} more, the last of them line {numbers[-1]:,}."
+        told = f"{name}, line {numbers[0]}{why}"
+        documents.append(LeftOut(told + more if numbers[1:] else told))
+    return documents
 
 
 def _row(row: DocumentRow | DocumentError, file: DocumentFile) -> FoundDocument | LeftOut:
