@@ -131,11 +131,20 @@ def accept_next(
 def available_of(kind: int, worker: Worker, now: datetime) -> QuerySet[HIT]:
     """Return the available HITs of a type in the order in which the worker is offered them.
 
-    What they gave back before comes last, so that "next" does not hand it over again.
+    A place that somebody's late work can still take comes after free ones. What the worker gave
+    back before comes last, so that "next" does not hand it over again.
     """
-    before = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker)
+    of_hit = Assignment.objects.filter(hit=OuterRef("pk"))
+    late = of_hit.filter(_ran_out_lately(now))
     rows = available_hits(worker, now).filter(hit_type=kind)
-    return rows.annotate(was_mine=Exists(before)).order_by("was_mine", "pk")
+    rows = rows.annotate(was_mine=Exists(of_hit.filter(worker=worker)), is_awaited=Exists(late))
+    return rows.order_by("was_mine", "is_awaited", "pk")
+
+
+def _ran_out_lately(now: datetime) -> Q:
+    """Return which assignments ran out of time and are still in their grace."""
+    since = now - timedelta(seconds=GRACE_SECONDS)
+    return Q(state=AssignmentState.ABANDONED, deadline__gte=since)
 
 
 def available_hits(worker: Worker, now: datetime) -> QuerySet[HIT]:
@@ -339,11 +348,8 @@ def late_work(worker: Worker, now: datetime) -> list[Assignment]:
 
     Expects that what is due among the worker's assignments is settled.
     """
-    lately = Assignment.objects.filter(
-        worker=worker,
-        state=AssignmentState.ABANDONED,
-        deadline__gte=now - timedelta(seconds=GRACE_SECONDS),
-    ).select_related("worker", "hit__hit_type__requester")
+    mine = Assignment.objects.filter(_ran_out_lately(now), worker=worker)
+    lately = mine.select_related("worker", "hit__hit_type__requester")
     return [one for one in lately.order_by("deadline") if can_come_late(one, one.hit, now)]
 
 

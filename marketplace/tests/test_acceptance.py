@@ -231,6 +231,20 @@ def test_late_work_is_kept_when_its_place_is_gone(
     assert "was kept" in ada.get("/history/").content.decode()
 
 
+def test_a_place_that_late_work_can_take_is_given_last(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any, later: Any
+) -> None:
+    hits = [make_hit(rita, RequesterAnnotation=str(n)) for n in range(3)]
+    frame = ada.accept(hits[0])
+    later(minutes=61)
+    for hit in hits[1:]:
+        look = grace.get(f"/kinds/{hit['HITTypeId']}/").content.decode()
+        [path] = re.findall(r'action="(/hits/\w+/accept/)"', look)
+        assert path == f"/hits/{hit['HITId']}/accept/"
+        grace.send_from(look, path)
+    assert frame.submit(answer="late").status_code == 200
+
+
 def test_late_work_does_not_count_after_the_grace(
     rita: Any, ada: Visitor, make_hit: Any, later: Any
 ) -> None:
