@@ -87,7 +87,15 @@ def drawn(protocol: str, rng: random.Random) -> tuple[dict[str, Any], list[str]]
     many = {"question.places_at_once": rng.choice((1, 6)), "question.reward_cents": cents()}
     answers = {"answer.places_at_once": rng.choice((1, 6)), "answer.reward_cents": cents()}
     own: dict[str, dict[str, Any]] = {
-        "bookqa": {**many, **answers, "label.sample_questions": few()},
+        "bookqa": {
+            **many,
+            **answers,
+            # Thirty people write about a book of the paper; here are seven.
+            "question.redundancy": {"train": few(), "dev": few(), "test": few()},
+            "answer.items_per_hit": few(),
+            "label.items_per_hit": few(),
+            "label.sample_questions": few(),
+        },
         "hotpotqa": {
             **many,
             "question.items_per_hit": (pairs := few()),
