@@ -141,11 +141,10 @@ def next_step(
         return NextStep(sentence, "Choose seeds", context.url("seeds"))
     cheapest = min(row.table.reward_cents for row in stages)
     if money.free < cheapest and not money.reserved:
-        return NextStep(
-            f"The budget left does not pay a single HIT ({context.price(cheapest)}).",
-            "Set the budget",
-            "#budget",
-        )
+        sentence = f"The budget left does not pay a single HIT ({context.price(cheapest)})."
+        if state == CollectionState.DRAFT:
+            sentence += f" All of it costs {context.price(money.maximum)} at most."
+        return NextStep(sentence, "Set the budget", "#budget")
     if state == CollectionState.DRAFT:
         sentence = f"Everything is ready. It costs {context.price(money.maximum)} at most."
         return NextStep(sentence, "Look it over and publish", context.url("publish"))

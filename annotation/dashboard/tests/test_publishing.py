@@ -211,7 +211,13 @@ def test_publishing_without_money_for_a_hit_leads_to_the_budget(
     Collection.objects.filter(slug="other").update(budget_cents=0)
     reply = rita.post("/collections/other/publish/", follow=True).content.decode()
     assert "does not pay a single HIT" in reply
-    assert "budget" in reply
+    assert "All of it costs" not in reply
+    Collection.objects.filter(slug="other").update(state=CollectionState.DRAFT)
+    other = Collection.objects.get(slug="other")
+    most = price(totals(other, estimate(other)).maximum, parameters_of(other))
+    page = rita.get("/collections/other/").content.decode()
+    assert f"All of it costs {most} at most." in page
+    assert 'href="#budget">Set the budget' in page
 
 
 def test_publishing_a_collection_without_seeds_says_where_to_choose(
