@@ -61,6 +61,75 @@ def commands_of(text: str) -> list[str]:
 TYPED = [(path, command) for path, text in PAGES.items() for command in commands_of(text)]
 
 
+# Every block of commands of the README and of docs, by its page and what it begins with: the test
+# that runs it, or why none runs it as it stands and which one is nearest.
+DAY = "tests/test_requesters_day.py"
+BLOCKS = {
+    ("README.md", "make demo"): (
+        "They install packages and run the suite itself.",
+        "collector/serving/tests/test_sample.py",
+    ),
+    ("README.md", "export AWS_"): ("", "marketplace/tests/test_live_server.py"),
+    ("docs/host.md", "manage.py import_workers"): (
+        "They name people and keys of one's own.",
+        "marketplace/tests/test_commands.py",
+    ),
+    ("docs/operator.md", "DOMAIN=lab.example make serve\ndeploy"): (
+        "They need Docker and a domain.",
+        "tests/test_deployment.py",
+    ),
+    ("docs/operator.md", "useradd"): ("They need root and systemd.", "tests/test_deployment.py"),
+    ("docs/operator.md", "export DATABASE_URL"): (
+        "They need a domain's certificate and do not end.",
+        "collector/serving/tests/test_serve.py",
+    ),
+    ("docs/operator.md", "git clone"): ("They need Docker.", "tests/test_backup.py"),
+    ("docs/requester.md", "manage.py ingest_dump"): ("", DAY),
+    ("docs/requester.md", "manage.py ingest_documents"): ("", DAY),
+    ("docs/requester.md", "manage.py create_collection pairs"): ("", DAY),
+    ("docs/requester.md", "manage.py ingest_books"): ("", DAY),
+    ("docs/requester.md", "manage.py export_dataset pilot --log"): (
+        "The last three lines need another home, predictions and a person who is paid.",
+        DAY,
+    ),
+    ("docs/requester.md", "manage.py change_collection"): (
+        "They need groups that a host has made.",
+        "tests/test_people_one_has.py",
+    ),
+    ("docs/requester.md", "manage.py import_results"): (
+        "They need a protocol and results of one's own.",
+        "annotation/mturk_import/tests/test_importing.py",
+    ),
+    ("docs/requester.md", "manage.py rehearse"): (
+        "Fifty workers take minutes.",
+        "annotation/rehearsal/tests/test_orders.py",
+    ),
+    ("docs/requester.md", "manage.py export_dataset pilot --out"): (
+        "The second line needs a hub.",
+        "annotation/release/tests/test_handing_on.py",
+    ),
+    ("docs/requester.md", "manage.py baseline"): (
+        "They need torch and official files.",
+        "annotation/readers/neural/tests/test_baseline_command.py",
+    ),
+}
+
+
+def test_every_block_of_commands_is_run_by_a_test_or_listed_with_the_reason_why_not() -> None:
+    found = []
+    for path, text in PAGES.items():
+        if path == "README.md" or path.startswith("docs/"):
+            blocks = re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+            commands = [block.removeprefix(".venv/bin/python ") for block in blocks]
+            found += [(path, block) for block in commands if re.match(r"[\w./]+[ =]\S", block)]
+    for (path, begins), (_, test) in BLOCKS.items():
+        assert (ROOT / test).is_file(), test
+        of_it = [block for where, block in found if where == path and block.startswith(begins)]
+        assert len(of_it) == 1, begins
+        found.remove((path, of_it[0]))
+    assert found == []
+
+
 def test_there_are_commands() -> None:
     assert len(COMMANDS) > 10
 
