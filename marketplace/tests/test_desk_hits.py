@@ -79,12 +79,16 @@ def test_only_what_programs_posted_is_listed_with_its_counters(
 ) -> None:
     assert "No HIT from a program yet" in desk.html("/desk/hits/")
     made = make_hit(rita)
-    ada.submit(made)
+    sent = ada.submit(made).query["assignmentId"]
     page = desk.html("/desk/hits/")
     assert made["HITId"] in page
     assert "To review" in page
     assert "(Reviewable to programs)" in desk.html(f"/desk/hits/{key_of(made)}/")
     assert "1 of 1" in page
+    rita.approve_assignment(AssignmentId=sent)
+    page = desk.html("/desk/hits/")
+    assert "To review" not in page
+    assert ">Over</span>" in page
 
 
 def test_a_list_of_many_types_counts_workers_once(

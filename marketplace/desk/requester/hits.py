@@ -1,5 +1,7 @@
 """A requester's HITs that programs posted: who can see them, and what programs were told."""
 
+from datetime import datetime
+
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
@@ -40,7 +42,7 @@ def hits(request: DeskRequest) -> HttpResponse:
     page = page_of(request, rows.select_related("hit_type").order_by("-pk"))
     kinds = {hit.hit_type_id: hit.hit_type for hit in page}
     reaches = dict(zip(kinds, audience_summaries(kinds.values()), strict=True))
-    lines = [(hit, STATUS_WORDS[hit.status(now)], reaches[hit.hit_type_id]) for hit in page]
+    lines = [(hit, _state_of(hit, now), reaches[hit.hit_type_id]) for hit in page]
     origin = origin_of(lines[0][0]) if of in parts and lines else None
     return show(
         request,
@@ -52,6 +54,12 @@ def hits(request: DeskRequest) -> HttpResponse:
         of=of if of in parts else "",
         origin=origin,
     )
+
+
+def _state_of(hit: HIT, now: datetime) -> str:
+    """Return what became of a HIT, in words; none is left to review whose work is decided."""
+    word = STATUS_WORDS[hit.status(now)]
+    return word if hit.n_awaiting or word != STATUS_WORDS["Reviewable"] else "Over"
 
 
 @requester_page
@@ -69,7 +77,7 @@ def hit(request: DeskRequest, key: int) -> HttpResponse:
         here="projects" if row else "hits",
         hit=found,
         api_word=found.status(now),
-        status_word=STATUS_WORDS[found.status(now)],
+        status_word=_state_of(found, now),
         batch=row.batch if row else None,
         origin=origin_of(found),
         reach=audience_summary(found.hit_type),
