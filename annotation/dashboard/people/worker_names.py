@@ -1,5 +1,6 @@
 """What a requester calls a worker: a number within the collection, and the name they gave it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -42,8 +43,16 @@ class People:
 
 
 def is_called(who: str, words: str) -> bool:
-    """Return whether the words that a requester looks for stand in what a worker is called."""
-    return words.casefold() in who.casefold()
+    """Return whether the words that a requester looks for stand in what a worker is called.
+
+    A number is found as a whole: 1 is not a part of 10.
+    """
+    pattern = re.escape(words.casefold())
+    if words[:1].isdecimal():
+        pattern = rf"(?<!\d){pattern}"
+    if words[-1:].isdecimal():
+        pattern += r"(?!\d)"
+    return re.search(pattern, who.casefold()) is not None
 
 
 def people_of(collection: Collection) -> People:

@@ -198,6 +198,14 @@ def test_the_list_is_filtered_sorted_and_taken_away(rita: Client, pilot: Collect
     assert (reward, minutes, state, simulated) == ("4.00", "1.5", "confirmed", "no")
 
 
+def test_a_worker_is_found_by_the_whole_number(rita: Client, pilot: Collection) -> None:
+    work = [make_confirmed(pilot) for _ in range(11)]
+    for sought, found in {"1": [0], "worker 1": [0], "11": [10], "er": [*range(11)]}.items():
+        page = rita.get(LIST, {"show": "waiting", "q": sought}).content.decode()
+        shown = [n for n, one in enumerate(work) if f'href="{LIST}{one.session.pk}/"' in page]
+        assert shown == found, sought
+
+
 def test_what_a_simulated_worker_handed_in_is_marked_and_took_no_time_of_a_person(
     rita: Client, pilot: Collection
 ) -> None:
