@@ -84,6 +84,17 @@ def test_a_requesters_own_terms_stand_with_what_is_owed(paid: Visitor, grace: Vi
     assert "Rita pays" not in grace.get("/earnings/").content.decode()
 
 
+def test_terms_stand_under_the_name_in_which_the_work_was_asked_for(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
+    Requester.objects.update(payment_terms="Cash, every Friday.")
+    for title in ("First", "Second"):
+        ada.submit(make_hit(rita, Title=title, Keywords="asked-by:Lab for Reading"))
+    page = ada.get("/earnings/").content.decode()
+    assert page.count("Lab for Reading pays: Cash, every Friday.") == 1
+    assert "Rita pays" not in page
+
+
 def test_a_missing_payment_is_reported_and_answered(paid: Visitor) -> None:
     page = paid.post("/earnings/", "/earnings/report/", text="Two dollars are missing.")
     assert "Not answered yet" in page.content.decode()

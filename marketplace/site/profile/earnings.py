@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from django.db.models import Min, Q, QuerySet, Sum
+from django.db.models import Min, Q, Sum
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -11,16 +11,17 @@ from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
 from marketplace.configuration import payment_terms
+from marketplace.hits.keywords import stated_terms
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import (
     HANDED_IN,
     Assignment,
     AssignmentState,
+    HITType,
     LedgerEntry,
     LedgerKind,
     Payout,
     PayoutWay,
-    Requester,
     Worker,
     WorkerProfile,
 )
@@ -93,11 +94,13 @@ def _earnings(request: SignedInRequest, status: int = 200, **context: str) -> Ht
     )
 
 
-def _stated(worker: Worker) -> QuerySet[Requester]:
-    """Return those for whom the worker has worked and who say themselves how they pay."""
-    worked_for = Assignment.objects.filter(worker=worker, state__in=HANDED_IN)
-    ids = worked_for.values("hit__requester")
-    return Requester.objects.filter(pk__in=ids).exclude(payment_terms="").order_by("name")
+def _stated(worker: Worker) -> list[tuple[str, str]]:
+    """Return who says how they pay of those who asked for the worker's work, and what they say."""
+    done = Assignment.objects.filter(worker=worker, state__in=HANDED_IN).values("hit__hit_type")
+    kinds = HITType.objects.filter(pk__in=done).exclude(requester__payment_terms="")
+    asked = kinds.values_list("keywords", "requester__name", "requester__payment_terms").distinct()
+    # One account may ask in several names, and workers know it by these.
+    return sorted({(stated_terms(words).asked_by or name, terms) for words, name, terms in asked})
 
 
 def _sum(rows: object) -> int:
