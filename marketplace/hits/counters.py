@@ -65,13 +65,16 @@ def update_counters(hit: HIT, now: datetime, paid_cents: int = 0) -> bool:
         hit.is_reviewing = False
     due = [sums["deadline"], sums["auto_approval_at"], sums["contest_due_at"]]
     due.append(hit.expires_at if assignable else _disposal(hit, now))
+    # What time ends was due by then; a requester ends a HIT now, whatever moment they name.
+    is_ended_by_time = hit.next_due_at is not None and hit.next_due_at <= hit.expires_at
+    ended_at = min(now, hit.expires_at) if is_ended_by_time else now
     hit.next_due_at = min((time for time in due if time is not None), default=None)
     held_cents = sums["awaiting_cents"] + sums["pending_cents"]
     held_cents += hit.n_open * reward_cents if assignable else 0
     funds.move(hit.requester_id, held_cents - hit.held_cents, paid_cents)
     hit.held_cents = held_cents
     is_complete = hit.status(now) == "Reviewable" and hit.told_status != "Reviewable"
-    record_status_event(hit, hit.status(now), now)
+    record_status_event(hit, hit.status(now), now, ended_at)
     update(hit)
     return is_complete
 

@@ -37,15 +37,16 @@ def record_event(hit: HIT, event_type: str, at: datetime, assignment_id: str = "
     post_event(hit.requester_id, notification, content, clock.now())
 
 
-def record_status_event(hit: HIT, status: str, now: datetime) -> None:
-    """Tell what a new status of a HIT means; changes `told_status`, which the caller saves."""
+def record_status_event(hit: HIT, status: str, now: datetime, ended_at: datetime) -> None:
+    """Tell what a new status of a HIT means; changes `told_status`, which the caller saves.
+
+    ended_at: since when it is over, where it is.
+    """
     before, hit.told_status = hit.told_status, status
     if status == before:
         return
     if before == "Assignable" and hit.n_open > 0 and status != "Disposed":
-        # Requesters end a HIT by any moment of the past, like 1970; it did not exist then.
-        is_past = hit.expires_at <= hit.created_at
-        record_event(hit, "HITExpired", now if is_past else min(now, hit.expires_at))
+        record_event(hit, "HITExpired", ended_at)
     if status == "Disposed" or (status == "Reviewable" and before != "Reviewing"):
         record_event(hit, OF_STATUS[status], now)
 

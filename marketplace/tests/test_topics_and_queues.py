@@ -237,3 +237,21 @@ def test_a_queue_gets_what_happened_long_ago_and_was_noticed_now(
     told = received()
     assert [event for event, _ in told] == ["AssignmentAbandoned", "HITExpired", "HITReviewable"]
     assert told[0] == ("AssignmentAbandoned", accepted)
+
+
+def test_a_hit_ended_by_a_moment_after_its_creation_is_told_as_ended_now(
+    rita: Any, sqs: Any, make_hit: Any, later: Any
+) -> None:
+    """It was there to be accepted until the call came, whatever moment of the past that names."""
+    queue = sqs.create_queue(QueueName="events")["QueueUrl"]
+    hit = make_hit(rita, LifetimeInSeconds=90 * 86_400)
+    rita.update_notification_settings(
+        HITTypeId=hit["HITTypeId"],
+        Notification=told_to(queue, "SQS") | {"EventTypes": ["HITExpired"]},
+    )
+    later(days=60)
+    ended = clock.now() - timedelta(days=30)
+    rita.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=ended)
+    [message] = sqs.receive_message(QueueUrl=queue)["Messages"]
+    [event] = json.loads(message["Body"])["Events"]
+    assert event["EventTimestamp"][:10] == clock.now().strftime("%Y-%m-%d")
