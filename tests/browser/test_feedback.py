@@ -124,6 +124,13 @@ def test_what_must_be_mended_gives_way_to_the_field_under_it(
     # It lies over nothing of the bar.
     frame.focus("[data-action=menu]")
     expect(problems).to_be_visible()
+    # Nor under a dialog that is opened over it.
+    ada.click("[data-action=menu]")
+    ada.click("[data-action=report]")
+    expect(frame.locator("[data-dialog=report]")).to_be_visible()
+    ada.key("Escape")
+    expect(frame.locator("[data-dialog=report]")).to_be_hidden()
+    expect(problems).to_be_visible()
     frame.focus("#field-text")
     expect(problems).to_be_hidden()
     ada.click("[data-action=submit]")

@@ -123,7 +123,8 @@ export class Messages {
 
   /** Nobody writes under the list: it closes, and Submit opens it again. */
   #makeWay(element) {
-    if (this.panel.hidden || this.panel.contains(element)) return;
+    // A dialog or a menu lies over the list, not under it.
+    if (this.panel.hidden || this.panel.contains(element) || element.closest("dialog, [popover]")) return;
     const [list, under] = [this.panel, element].map((one) => one.getBoundingClientRect());
     const isBeside = list.right <= under.left || under.right <= list.left;
     if (!isBeside && list.top < under.bottom && under.top < list.bottom) this.panel.hidden = true;
