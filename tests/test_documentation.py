@@ -69,7 +69,10 @@ BLOCKS = {
         "They install packages and run the suite itself.",
         "collector/serving/tests/test_sample.py",
     ),
-    ("README.md", "export AWS_"): ("", "marketplace/tests/test_live_server.py"),
+    ("README.md", "export AWS_"): (
+        "They are for a program of one's own; the test gives them to one.",
+        "marketplace/tests/test_live_server.py",
+    ),
     ("docs/host.md", "manage.py import_workers"): (
         "They name people and keys of one's own.",
         "marketplace/tests/test_commands.py",

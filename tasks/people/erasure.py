@@ -60,8 +60,8 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
             or Ticket.objects.filter(worker=worker).exclude(state=TicketState.DONE).exists()
         ):
             raise ActionError(
-                "This person is still owed money. Pay what waits under Money, Work and pay, or "
-                "wait until it is paid by itself. Then try again "
+                "This person is still owed money. Pay what waits on the page Work and pay, under "
+                "Money, or wait until it is paid by itself. Then try again "
                 f"({MANAGE} collect NAME confirms payments at once)."
             )
         if waiting := next((stage for stage in stages if waits_to_count(stage, worker)), None):

@@ -36,7 +36,7 @@ def test_it_refuses_while_the_person_is_at_work(lease):
 
 def test_it_refuses_while_money_is_owed(lease):
     submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
-    with pytest.raises(ActionError, match="Pay what waits under Money, Work and pay"):
+    with pytest.raises(ActionError, match="Pay what waits on the page Work and pay"):
         forget(lease.worker, NOW, withdraw=False)
     assert Identity.objects.exists()
 

@@ -143,7 +143,7 @@ def next_step(
     if money.free < cheapest and not money.reserved:
         sentence = f"The budget left does not pay a single HIT ({context.price(cheapest)})."
         if state == CollectionState.DRAFT:
-            sentence += f" All of it costs {context.price(money.maximum)} at most."
+            sentence += f" The whole collection costs {context.price(money.maximum)} at most."
         return NextStep(sentence, "Set the budget", "#budget")
     if state == CollectionState.DRAFT:
         sentence = f"Everything is ready. It costs {context.price(money.maximum)} at most."

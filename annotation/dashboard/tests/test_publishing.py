@@ -211,12 +211,12 @@ def test_publishing_without_money_for_a_hit_leads_to_the_budget(
     Collection.objects.filter(slug="other").update(budget_cents=0)
     reply = rita.post("/collections/other/publish/", follow=True).content.decode()
     assert "does not pay a single HIT" in reply
-    assert "All of it costs" not in reply
+    assert "The whole collection costs" not in reply
     Collection.objects.filter(slug="other").update(state=CollectionState.DRAFT)
     other = Collection.objects.get(slug="other")
     most = price(totals(other, estimate(other)).maximum, parameters_of(other))
     page = rita.get("/collections/other/").content.decode()
-    assert f"All of it costs {most} at most." in page
+    assert f"The whole collection costs {most} at most." in page
     assert 'href="#budget">Set the budget' in page
 
 

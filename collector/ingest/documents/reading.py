@@ -172,9 +172,13 @@ def _in_one_line(found: Read, name: str) -> Read:
         else:
             lines.setdefault(parts[2], []).append(int(parts[1]))
     for why, numbers in lines.items():
-        more = f" The same of {len(numbers) - 1:,} more, the last of them line {numbers[-1]:,}."
         told = f"{name}, line {numbers[0]}{why}"
-        documents.append(LeftOut(told + more if numbers[1:] else told))
+        if len(numbers) == 2:
+            told += f" Line {numbers[1]:,} is left out for the same reason."
+        elif numbers[2:]:
+            more, last = len(numbers) - 1, numbers[-1]
+            told += f" {more:,} more lines are left out for it, the last of them line {last:,}."
+        documents.append(LeftOut(told))
     return documents
 
 

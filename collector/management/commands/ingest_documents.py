@@ -74,9 +74,10 @@ class Command(IngestCommand):
                 self.stdout.write(f"  {line}")
             if lines[SHOWN:]:
                 self.stdout.write(f"  … and {len(lines) - SHOWN:,} more: --json has all.")
+        left_out = " What is left out is named above." if done.left_out else ""
         self.stdout.write(
             f"{len(done.added):,} new, {len(done.changed):,} changed, {done.unchanged:,} as "
-            f"before, {len(done.left_out):,} left out."
+            f"before.{left_out}"
         )
         self.stdout.write(
             f"{corpus.slug}: {counts['documents']:,} documents, {counts['pages']:,} pages, "

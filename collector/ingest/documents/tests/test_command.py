@@ -251,9 +251,11 @@ def test_lines_without_a_text_are_told_in_one_line(tmp_path: Path) -> None:
     done = run(write(tmp_path / "x.jsonl", "".join([*lines, "[1]\n"])))
     assert done["added"] == ["a"]
     assert done["left_out"] == [
-        "x.jsonl, line 1 has no text. The same of 3 more, the last of them line 5.",
+        "x.jsonl, line 1 has no text. 3 more lines are left out for it, the last of them line 5.",
         "x.jsonl, line 6 is no object with id, title and text.",
     ]
+    told = run(write(tmp_path / "y.jsonl", "".join(lines[:3])))["left_out"]
+    assert told == ["y.jsonl, line 1 has no text. Line 3 is left out for the same reason."]
 
 
 def test_two_documents_of_one_id_are_both_left_out(tmp_path: Path) -> None:
@@ -350,5 +352,8 @@ def test_people_read_what_was_done(folder: Path) -> None:
     write(folder / "x.xyz", "?")
     call_command("ingest_documents", str(folder), "--corpus=quarn", "--processes=1", stdout=out)
     assert "Left out (1):\n  x.xyz is none of what can be read" in out.getvalue()
-    assert "3 new, 0 changed, 0 as before, 1 left out.\nquarn: 3 documents," in out.getvalue()
+    assert (
+        "3 new, 0 changed, 0 as before. What is left out is named above.\nquarn: 3 documents,"
+        in out.getvalue()
+    )
     assert "Name the licence of the documents" in out.getvalue()
