@@ -106,7 +106,7 @@ class Protocol:
             raise ProtocolError(str(error.args[0])) from None
         wanted = self.resolved(values)
         for key, value in told.fixed().items():
-            if wanted.fixed()[key] != value:
+            if wanted.fixed().get(key) != value:
                 raise ProtocolError(f"{key} says what the protocol is: leave it out.")
         return wanted
 

@@ -424,6 +424,9 @@ class Parameters(Table):
         told = {f"protocol.{key}": value for key, value in self.protocol}
         for name, table in self.stages().items():
             told |= {f"{name}.{key}": value for key, value in table if key in self.FIXED}
+            # Questions are drawn once others have decided them: a stage that decides draws none.
+            if not table.sample_questions:
+                told[f"{name}.sample_questions"] = 0
         return told
 
     def reader_looks_on(self) -> bool:

@@ -46,6 +46,8 @@ NOTHING_TO_EXAMINE = (
             "ten characters for each of checks.min_quest",
         ),
         ("squad", {"checks.max_question_characters": 29}, "10 times min_question_words"),
+        ("squad", {"question.sample_questions": 9}, "question.sample_questions says what the prot"),
+        ("iirc", {"answer.sample_questions": 9}, "answer.sample_questions says what the protocol"),
         ("rag", {"checks.min_searches": 1000}, "checks.min_searches: Input should be less than"),
         # What is handed in has no room.
         ("hotpotqa", {"checks.max_reason_characters": 1001}, r"more than 1,000: lower it\."),
