@@ -41,21 +41,30 @@ WHERE id = %(posting)s AND state = %(state)s AND reserved_cents = %(reserved)s
 
 
 def owe_reward(
-    submission: Submission, posting: Posting, parameters: Parameters, now: datetime
+    submission: Submission,
+    posting: Posting,
+    parameters: Parameters,
+    now: datetime,
+    *,
+    again: bool = False,
 ) -> None:
     """Write that the posting's reward is due; turns its reservation into money spent.
 
     Expects the transaction of the submission. What was held for the lease itself, as where somebody
     else has the HIT by now, is spent in place of the HIT's own. Where nothing is held any more it
-    is paid all the same, from the budget's remainder or by raising the budget.
+    is paid all the same, from the budget's remainder or by raising the budget. again: it could not
+    be stored a moment ago, and what stands in its way is looked for.
     """
     lease = submission.lease
     if not lease.reserved_cents:
         _take_in(posting)
     payment = _reward(posting, lease.worker_id, parameters, now)
     # A posting that was open until now has paid nobody yet.
-    if lease.reserved_cents or posting.state != PostingState.LIVE:
+    if again or lease.reserved_cents or posting.state != PostingState.LIVE:
         known = Payment.objects.filter(key=payment.key).first()
+        if known and known.submission_id:
+            # The worker took this HIT twice and did two units: each is paid.
+            payment.key, known = f"{payment.key}:{lease.pk}", None
         if known and known.state == PaymentState.CONFIRMED:
             # Its HIT was paid without it and is gone: no receipt will come.
             change_state(submission, [ReceiptState.HELD], ReceiptState.APPROVED, confirmed_at=now)

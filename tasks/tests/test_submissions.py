@@ -187,3 +187,25 @@ def test_who_sends_the_old_page_of_a_unit_hands_in_with_the_hit_that_pays_for_it
     done = submissions.hand_in(lease, questions_for(lease), late, synthetic=False)
     fields = work_form(lease.session, done)["fields"]
     assert (fields["assignmentId"], fields["receipt"]) == (paid.session.session_id, paid.receipt)
+
+
+@pytest.mark.parametrize("late_first", [True, False])
+def test_two_units_that_a_worker_did_by_taking_one_hit_twice_are_both_paid(late_first):
+    stage = stage_of(make_collection(seeds=4), "question")
+    worker, posting = make_worker(), make_posting(stage)
+    first = leases.claim(make_session(worker, posting), stage, NOW)
+    late = NOW + timedelta(hours=9)
+    leases.expire_overdue(late)
+    other = make_session(make_worker("AMALLORY"), make_posting(stage))
+    assert leases.claim(other, stage, late).unit_id == first.unit_id
+    second = leases.claim(make_session(worker, posting), stage, late)
+    assert second.unit_id != first.unit_id
+    for lease in (first, second) if late_first else (second, first):
+        lease.refresh_from_db()
+        submissions.hand_in(lease, questions_for(lease), late, synthetic=False)
+    paid = Payment.objects.order_by("submission__lease")
+    assert [payment.submission.lease for payment in paid] == [first, second]
+    assert [payment.amount_cents for payment in paid] == [400, 400]
+    stage.collection.refresh_from_db()
+    # What is reserved is for the other worker.
+    assert (stage.collection.reserved_cents, stage.collection.spent_cents) == (400, 800)

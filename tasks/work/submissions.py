@@ -96,11 +96,14 @@ def hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Subm
     try:
         return _hand_in(lease, data, now, synthetic=synthetic)
     except IntegrityError:
-        # Another press of the button, or an equal question, won the race: look again.
-        return _hand_in(lease, data, now, synthetic=synthetic)
+        # Another press of the button, or an equal question, won the race: look again. Or what the
+        # worker did before with the same HIT is to be paid by now.
+        return _hand_in(lease, data, now, synthetic=synthetic, again=True)
 
 
-def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Submission:
+def _hand_in(
+    lease: Lease, data: Data, now: datetime, *, synthetic: bool, again: bool = False
+) -> Submission:
     other = None
     with transaction.atomic():
         counts = leases.submit(lease, now)
@@ -135,7 +138,8 @@ def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Sub
         # Only now: equal questions are numbered by whose came first.
         insert_all(LeaseEvent, {"lease_id": lease.pk}, [{"kind": LeaseEventKind.HANDED_IN}])
         if other is None:
-            payments.owe_reward(submission, lease.session.posting, parameters, now)
+            posting = lease.session.posting
+            payments.owe_reward(submission, posting, parameters, now, again=again)
         else:
             payments.settle_with_other(submission, now)
     return submission
