@@ -16,14 +16,14 @@ from annotation.dashboard.collections.events import events_of
 from annotation.dashboard.collections.progress import stages_of
 from annotation.dashboard.collections.publishing import LONGEST_AMOUNT
 from annotation.dashboard.collections.summaries import summaries_of
-from annotation.dashboard.collections.todo import next_step, todo_of
+from annotation.dashboard.collections.todo import is_all_closed, next_step, todo_of
 from annotation.dashboard.money.spending import spending_of
 from annotation.dashboard.people.worker_names import people_of
 from annotation.decisions.verdicts import is_decided, verdict_counts
 from annotation.models import Release
 from annotation.reports.attention import attention_to
 from annotation.splits.difficulty.status import last_run
-from collector.models import Collection, CollectionState, StageState
+from collector.models import Collection, CollectionState
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import ProtocolError
 from collector.seeds.looser_thresholds import fitting_length
@@ -124,11 +124,9 @@ def _now(context: CollectionContext) -> dict[str, Any]:
     money = spending_of(row, totals(row, estimates))
     verdicts = verdict_counts(row)
     n_seeds = row.seeds.count()
-    open_stages = [one for one in stages if one.stage.state == StageState.OPEN]
     return {
         "stages": stages,
-        # To open one stage hands out the work of every open one again.
-        "is_all_closed": row.state == CollectionState.PAUSED and not open_stages,
+        "is_all_closed": is_all_closed(row, stages),
         "money": money,
         "verdicts": verdicts,
         "n_seeds": n_seeds,

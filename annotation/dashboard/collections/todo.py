@@ -6,7 +6,7 @@ from annotation.dashboard.collection_context import CollectionContext
 from annotation.dashboard.collections.progress import StageProgress
 from annotation.dashboard.money.spending import Spending
 from annotation.reports.attention import Attention
-from collector.models import CollectionState, StageState
+from collector.models import Collection, CollectionState, StageState
 from tasks.models import GrantState
 
 # What waits for a decision about pay; each name is a list of the assignments page.
@@ -117,6 +117,12 @@ class NextStep:
     untried: bool = False
 
 
+def is_all_closed(collection: Collection, stages: list[StageProgress]) -> bool:
+    """Return whether it is paused with no stage open: opening one hands out work again."""
+    is_open = any(row.stage.state == StageState.OPEN for row in stages)
+    return collection.state == CollectionState.PAUSED and not is_open
+
+
 def next_step(
     context: CollectionContext,
     stages: list[StageProgress],
@@ -149,7 +155,7 @@ def next_step(
         sentence = f"Everything is ready. It costs {context.price(money.maximum)} at most."
         return NextStep(sentence, "Look it over and publish", context.url("publish"))
     if state == CollectionState.PAUSED:
-        if not any(row.stage.state == StageState.OPEN for row in stages):
+        if is_all_closed(context.collection, stages):
             return NextStep(
                 "Paused, and every stage is closed. Open one below, and work is handed out again."
             )
