@@ -58,8 +58,8 @@ def hits(request: DeskRequest) -> HttpResponse:
 
 def _state_of(hit: HIT, now: datetime) -> str:
     """Return what became of a HIT, in words; none is left to review whose work is decided."""
-    word = STATUS_WORDS[hit.status(now)]
-    return word if hit.n_awaiting or word != STATUS_WORDS["Reviewable"] else "Over"
+    status = hit.status(now)
+    return "Over" if status == "Reviewable" and not hit.n_awaiting else STATUS_WORDS[status]
 
 
 @requester_page
