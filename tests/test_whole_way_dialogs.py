@@ -6,6 +6,7 @@ dialogs. `make demo PROTOCOL=quac` walks the same way on SQLite, with the sample
 
 import hashlib
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,9 @@ SMALL = {
 }
 # The folds by the names of the official files.
 FOLDS = {"train": "train", "val": "dev", "test": "test"}
+# The reasons of verdicts.
+KEPT = {"single_teacher", "validated"}
+NOT_KEPT = {"short_dialog", "waiting_for_validators"}
 
 
 def collect(instance: Instance, dump: Path, out: Path, changed: dict[str, str]) -> None:
@@ -64,6 +68,7 @@ def rows(slug: str) -> dict[str, Any]:
     """Return what must add up (runs on the instance's databases)."""
     from django.db.models import Sum
 
+    from annotation.models import Verdict
     from collector.models import Collection
     from tasks.models import Dialog, Payment, PaymentState, Ticket
 
@@ -87,6 +92,11 @@ def rows(slug: str) -> dict[str, Any]:
             }
             for dialog in dialogs
         ],
+        "verdicts": list(
+            Verdict.objects.filter(
+                question__stage__collection=collection, question__stage__name="dialog"
+            ).values_list("question__seed__fold", "reason")
+        ),
         "tickets": sorted(set(Ticket.objects.values_list("state", flat=True))),
     }
 
@@ -104,11 +114,13 @@ def check_rows(rows: dict[str, Any]) -> None:
 
 
 def check_release(out: Path, rows: dict[str, Any]) -> None:
-    """Each fold has its dialogs of three turns and more; offsets and checksums are true.
+    """Each fold has its questions that are kept, by dialogs; offsets and checksums are true.
 
-    Simulated students take as many turns as chance says: a fold with one dialog may have none.
+    Chance says how many turns simulated students take, and who of so few may validate: a fold with
+    one dialog may have none that is kept.
     """
-    assert any(dialog["turns"] >= 3 for dialog in rows["dialogs"])
+    assert {reason for _, reason in rows["verdicts"]} <= {*KEPT, *NOT_KEPT}
+    assert any(reason in KEPT for _, reason in rows["verdicts"])
     for fold in FOLDS:
         lengths = []
         for section in json.loads((out / f"{fold}_v0.2.json").read_text())["data"]:
@@ -119,8 +131,10 @@ def check_release(out: Path, rows: dict[str, Any]) -> None:
                 lengths.append(len(dialog["qas"]))
                 for question in dialog["qas"]:
                     check_question(dialog["context"], question, n_votes=1 if fold == "train" else 3)
-        kept = [dialog["turns"] for dialog in rows["dialogs"] if dialog["fold"] == FOLDS[fold]]
-        assert sorted(lengths) == sorted(turns for turns in kept if turns >= 3)
+        talked = [dialog["turns"] for dialog in rows["dialogs"] if dialog["fold"] == FOLDS[fold]]
+        assert not Counter(lengths) - Counter(talked)
+        kept = [reason in KEPT for held, reason in rows["verdicts"] if held == FOLDS[fold]]
+        assert sum(lengths) == sum(kept)
     for line in (out / "SHA256SUMS").read_text().splitlines():
         checksum, name = line.split(maxsplit=1)
         content = (out / name.lstrip("*")).read_bytes()
