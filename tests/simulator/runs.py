@@ -4,6 +4,7 @@ import os
 import pickle
 import random
 import re
+import signal
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -30,6 +31,8 @@ ABOUT = (
     ("crowd", "reject", "merge", "collect", "rest"),
     ("program", "work_for_program", "host", "desk", "decide_batch", "look_around"),
 )
+# Something begins anew for ever in a life that takes longer.
+LONGEST_SECONDS = 600
 IDLE = re.compile("no |none|nobody|nothing|not |.*: not accepted")
 
 
@@ -74,6 +77,7 @@ def live(
     pid = os.fork()
     if not pid:
         status = 1
+        signal.alarm(LONGEST_SECONDS)
         try:
             os.close(reading)
             (living or RandomLife)(run, databases, home).go(keep_rows=keep_rows)

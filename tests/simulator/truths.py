@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+from django.db.models import Count, F, Q
+
 from tests.simulator import again, books, worlds
 from tests.simulator.life import Life
 from tests.simulator.machine import TIME
@@ -77,8 +79,6 @@ class Truths:
 
     def _paid(self, lease: Any) -> int:
         """Return the cents that somebody has for a unit, bonuses apart."""
-        from django.db.models import Q
-
         from tasks.models import Payment
 
         # By whom and of what, not by lease: an old page's late work may be the same work again.
@@ -123,8 +123,6 @@ class Truths:
 
     def no_work_is_paid_twice(self) -> Iterator[str]:
         """Nobody is paid the whole of a unit twice."""
-        from django.db.models import Count
-
         from tasks.models import Payment
 
         rows = Payment.objects.exclude(state="withheld").order_by()
@@ -166,12 +164,16 @@ class Truths:
             yield f"bonuses: approved work of {row.received_at:%d %H:%M} counts for none"
 
     def a_merged_account_has_nothing(self) -> Iterator[str]:
-        """Whatever an account had is the other one's, with which it was merged."""
+        """Whatever an account had is that of the kept account, but for a HIT that both took."""
         from marketplace.models import Assignment, LedgerEntry
 
-        for model in (Assignment, LedgerEntry):
-            if n := model.objects.filter(worker__merged_into__isnull=False).count():
-                yield f"merged: {n} {model.__name__} of an account that is part of another"
+        of_both = Assignment.objects.filter(hit__assignments__worker=F("worker__merged_into"))
+        rows = [
+            model.objects.filter(worker__merged_into__isnull=False)
+            for model in (Assignment, LedgerEntry)
+        ]
+        for row in [*rows[0].exclude(pk__in=of_both.values("pk")), *rows[1]]:
+            yield f"merged: a {type(row).__name__} of an account that is part of another"
 
     def nothing_stays_bound(self) -> Iterator[str]:
         """A finished collection holds money for nothing but HITs that wait for their one worker."""
@@ -199,8 +201,6 @@ class Truths:
 
     def nothing_is_bought_for_nobody(self) -> Iterator[str]:
         """No place is open for questions of people who are left out or have withdrawn."""
-        from django.db.models import F
-
         from tasks.models import Submission, Unit
         from tasks.work.units import left_out
 
@@ -220,8 +220,6 @@ class Truths:
 
     def a_program_has_what_it_asked_for(self) -> Iterator[str]:
         """What is done once is done once; what was taken away stays so until it is given again."""
-        from django.db.models import Count
-
         from marketplace.models import Assignment, QualificationGrant
 
         work = Assignment.objects.filter(hit__hit_type__is_once=True, hit__requester__name="Leo")
@@ -294,8 +292,6 @@ class Truths:
     # Decisions.
     def questions_go_on(self) -> Iterator[str]:
         """A question is decided, or somebody can answer it, or its stage is not open."""
-        from django.db.models import F
-
         from annotation.decisions.counted_work import excluded_workers
         from tasks.models import Question, Unit
 
