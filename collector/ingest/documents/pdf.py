@@ -54,6 +54,7 @@ def read_pdf(path: Path, name: str) -> DocumentText:
     """Return the document that a PDF holds; raises DocumentError for one without text."""
     import pypdfium2
     from pdfminer.pdfparser import PDFException
+    from pdfplumber.utils.exceptions import PdfminerException
 
     try:
         n_pages = count_pages(path)
@@ -67,7 +68,14 @@ def read_pdf(path: Path, name: str) -> DocumentText:
         locked = "password" in str(error).lower()
         why = "is locked by a password" if locked else "is damaged, or no PDF"
         raise DocumentError(f"{name} {why}.") from error
-    except (PDFException, ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+    except (
+        PdfminerException,
+        PDFException,
+        LookupError,
+        ValueError,
+        TypeError,
+        RecursionError,
+    ) as error:
         raise DocumentError(f"{name} is damaged: pdfminer cannot read it.") from error
     if not any(page.lines for page in pages):
         raise DocumentError(

@@ -45,7 +45,7 @@ def pdf(path: Path, story: Iterable[tuple[str, str]], **how: Any) -> Path:
     """Write a PDF of (style, text) with reportlab; the style `table` has rows by line and bar.
 
     how: `head` stands on every page, `note` at the foot of the first; `empty` pages have a picture
-    alone.
+    alone; with `packed` False one reads in the file what it says.
     """
     from reportlab.lib import colors
     from reportlab.lib.styles import getSampleStyleSheet
@@ -67,7 +67,8 @@ def pdf(path: Path, story: Iterable[tuple[str, str]], **how: Any) -> Path:
             canvas.drawString(80, 80, how["note"])
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    SimpleDocTemplate(str(path), pagesize=(595, 842)).build(parts, around, around)
+    sheet = {"pagesize": (595, 842), "pageCompression": how.get("packed", True)}
+    SimpleDocTemplate(str(path), **sheet).build(parts, around, around)
     return path
 
 

@@ -1,0 +1,61 @@
+"""Whatever is changed in a file, it is read or named; the offsets of what is stored are true."""
+
+import random
+from collections.abc import Sequence
+from io import StringIO
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from django.core.management import call_command
+
+from collector.ingest.dump import Dump, parse_page
+from collector.ingest.tests import dumps, fuzzing
+from collector.models import Corpus
+
+N_FILES, N_PAGES = 70, 60
+pytestmark = [pytest.mark.once, pytest.mark.django_db]
+
+
+def test_changed_documents_end_no_import_and_leave_no_offset_wrong(
+    tmp_path: Path, data: Path
+) -> None:
+    check_documents(fuzzing.originals(data, tmp_path), tmp_path / "files", random.Random(7))
+
+
+def test_changed_pages_end_no_import_and_leave_no_offset_wrong(tmp_path: Path, data: Path) -> None:
+    pages = Dump(data / "wiki" / "enwiki-rappers-eastcoast-2023.xml.bz2").pages()
+    texts = [parse_page(xml).text.decode() for xml in islice(pages, N_PAGES)]
+    check_pages(texts, tmp_path / "enwiki.xml", random.Random(7))
+
+
+def check_documents(originals: dict[str, list[bytes]], folder: Path, rng: random.Random) -> None:
+    """Read changed documents; each is stored or named, and what is stored is true."""
+    names = fuzzing.write_changed(folder, originals, N_FILES, rng)
+    done, corpus = read("ingest_documents", folder, "--language", "en")
+    told = {name for name in names for line in done["left_out"] if line.startswith(name)}
+    rows = {name for name in names if name.endswith(("jsonl", "csv"))}
+    assert set(names) - rows <= told | set(done["added"])
+    assert len(done["added"]) > N_FILES / 4
+    # What reads a PDF or a docx is a library, which fails in many ways.
+    failed = [line for line in done["left_out"] if "its reader failed" in line]
+    assert [line for line in failed if ".pdf" not in line and ".docx" not in line] == []
+    assert list(fuzzing.wrong_in(corpus)) == []
+
+
+def check_pages(texts: Sequence[str], path: Path, rng: random.Random) -> None:
+    """Read a dump of changed pages; what is stored is true."""
+    changed = fuzzing.changed_pages(texts, rng)
+    dump = dumps.dump({f"Page {number}": text for number, text in enumerate(changed)})
+    _, corpus = read("ingest_dump", dumps.write(path, dump))
+    assert corpus.articles.count() > N_PAGES / 2
+    assert list(fuzzing.wrong_in(corpus)) == []
+
+
+def read(command: str, path: Path, *more: str) -> tuple[dict[str, Any], Corpus]:
+    """Return what the command says, and its corpus."""
+    out = StringIO()
+    call_command(command, path, "--corpus", "changed", *more, "--json", stdout=out)
+    return orjson.loads(out.getvalue()), Corpus.objects.get(slug="changed")
