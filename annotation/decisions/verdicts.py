@@ -7,7 +7,18 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import BooleanField, Count, ExpressionWrapper, F, Max, Q, QuerySet, Sum
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    ExpressionWrapper,
+    F,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Sum,
+)
 
 from annotation.agreement.decision import Decision, Outcome
 from annotation.decisions.counted_work import (
@@ -78,11 +89,15 @@ def _due(
             pk__in=to_come.filter(question__isnull=False).values("question")
         )
         stands = counted_answers(out, "verdict__chosen__")
+        # A dialog may end after its teacher was left out, whose answers are then no votes.
+        is_dialog = kind_of(parameters.stages()[source_name]).pairs_workers
+        said = Answer.objects.filter(question=OuterRef("pk"), stage__name=source_name)
+        is_over = Q(Exists(said)) if is_dialog else Q(pk=None)
         yield (
             stage_names,
             Question.objects.filter(stage__collection=collection, stage__name=source_name)
             .annotate(votes=Count("answers", filter=given), last=Max("answers__id", filter=given))
-            .filter(Q(votes__gt=0) | Q(verdict__isnull=False))
+            .filter(Q(votes__gt=0) | Q(verdict__isnull=False) | is_over)
             .filter(Q(verdict__isnull=True) | changed_votes | ~stands | given_up)
             .exclude(Q(verdict__overridden=True) & stands),
         )

@@ -14,12 +14,14 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.decisions.exclusions import exclude_worker, include_again
+from annotation.decisions.verdicts import decide_collection
 from annotation.jobs import decide
 from annotation.models import Verdict
 from annotation.protocols.quac.tests.talking import Turn, make_dialog, seed_of
 from annotation.release.tests.reference_readers import read_release
 from annotation.replay.tests.test_acts import check_told
 from annotation.reports.attention import attention_to
+from annotation.reports.finishing import finishing_report
 from collector.models import Collection, Seed
 from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
@@ -300,6 +302,20 @@ def test_nobody_is_asked_about_a_dialog_whose_teacher_is_left_out(
     go_round(talked)
     assert hits.places_left(stage) == 0
     assert not Verdict.objects.filter(outcome="waiting").exists()
+
+
+def test_a_dialog_that_ends_after_its_teacher_was_left_out_waits_for_nobody(
+    talked: Collection,
+) -> None:
+    ada, grace = (Worker.objects.get(identity__person=name) for name in ("AADA", "AGRACE"))
+    exclude_worker(talked, grace, "Careless.", "rita", timezone.now())
+    train = seed_of(talked, "train")
+    make_dialog(train, ada, grace, turns(train, 4), ordinal=2)
+    go_round(talked)
+    asked = Question.objects.filter(payload__dialog=2)
+    assert set(asked.values_list("verdict__reason", flat=True)) == {"writer_left_out"}
+    assert finishing_report(talked).undecided == 0
+    assert decide_collection(talked, timezone.now()) == 0
 
 
 def test_the_release_is_scored_by_the_teacher_and_by_the_majority(
