@@ -49,11 +49,11 @@ class DocumentText:
     notes: Sequence[str] = ()
 
 
-def tables_left_out(number: int) -> list[str]:
-    """Return the note on so many tables of a document, none for 0."""
+def said_left_out(what: str, number: int) -> list[str]:
+    """Return the sentence on so many tables, say, of a document; none for 0."""
     if not number:
         return []
-    return ["1 table is left out." if number == 1 else f"{number:,} tables are left out."]
+    return [f"1 {what} is left out." if number == 1 else f"{number:,} {what}s are left out."]
 
 
 def clean(text: str) -> str:

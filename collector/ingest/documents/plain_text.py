@@ -9,7 +9,7 @@ from collector.ingest.documents.blocks import (
     DocumentText,
     cleaned,
     guessed_title,
-    tables_left_out,
+    said_left_out,
 )
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
 from collector.ingest.links import Link
@@ -22,7 +22,9 @@ _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[^\W\d_]")
 _NAMED = re.compile(r"(chapter|part|section|book|appendix)\s+([\divxlc]+|[a-z])\b", re.I)
 _ITEM = re.compile(r"\s*(?:[-*•‣·–]|\d{1,3}[.)]|\(?[a-z]\))\s+(?=\S)")
 _CELLS = re.compile(r"\S(?:\t|\s*\||\s{3,})\s*\S")
-_NOTE = re.compile(r"\s*(?:\[\d{1,3}\]|\(\d{1,3}\)|[¹²³⁴-⁹]+|\*{1,3}|[†‡§])\s*\S")
+# A star begins an item or bold words as well, a number in round brackets an item, § a paragraph.
+_NOTE = re.compile(r"\s*(\[\d{1,3}\]|[¹²³⁰⁴-⁹]+|[†‡]+)\s*\S")
+_REFERENCE = re.compile(r"(?<=\S)[ \t]*(\[\d{1,3}\]|[¹²³⁰⁴-⁹]+|[†‡]+)")
 _SENTENCE_END = tuple('.!?…,;:。！？।؟۔"”’»)')
 Lines = list[tuple[int, int]]
 """Where lines begin and end in the text."""
@@ -33,23 +35,47 @@ def read_plain_text(text: str, links: Sequence[Link] = ()) -> DocumentText:
 
     Lines without a blank one between them are one paragraph, unless lines are long or there are no
     blank ones. A line by itself is a heading where it is underlined, numbered, named as a chapter
-    or in capitals, and the first one where it ends no sentence. What follows a line of dashes at
-    the end and begins with the mark of a note is a note; it is left out, as tables are.
+    or in capitals, and the first one where it ends no sentence. Tables, and notes below
+    the last line of dashes, are left out.
     """
     groups = list(_groups(text))
+    n_without_notes = _where_notes_begin(text, groups)
     blocks: list[Block] = []
     n_tables = 0
-    for number, lines in enumerate(groups):
+    for number, lines in enumerate(groups[:n_without_notes]):
         block = _heading(text, lines, is_first=number == 0)
         if block and number + 1 < len(groups):
             blocks.append(block)
         elif _is_table(text, lines):
             n_tables += 1
         elif not _is_rule(text, lines):
-            if number and _is_rule(text, groups[number - 1]) and _NOTE.match(text, lines[0][0]):
-                break
             blocks += _prose(text, lines, links)
-    return DocumentText(guessed_title(blocks), blocks, notes=tables_left_out(n_tables))
+    n_notes = len(_marks(text, groups[n_without_notes:]))
+    notes = [*said_left_out("table", n_tables), *said_left_out("note", n_notes)]
+    return DocumentText(guessed_title(blocks), blocks, notes=notes)
+
+
+def _where_notes_begin(text: str, groups: Sequence[Lines]) -> int:
+    """Return the number of the first group of notes; that of all groups where there are none.
+
+    Notes are what follows the last rule, if each group begins with a mark, and the text above
+    refers to each of the marks.
+    """
+    rules = [number for number, lines in enumerate(groups) if _is_rule(text, lines)]
+    if not rules:
+        return len(groups)
+    below = groups[rules[-1] + 1 :]
+    above = _REFERENCE.findall(text, 0, groups[rules[-1]][0][0])
+    are_notes = all(_NOTE.match(text, *lines[0]) for lines in below)
+    if are_notes and set(_marks(text, below)) <= set(above):
+        return rules[-1] + 1
+    return len(groups)
+
+
+def _marks(text: str, groups: Sequence[Lines]) -> list[str]:
+    """Return the marks of notes that lines begin with."""
+    found = (_NOTE.match(text, *line) for lines in groups for line in lines)
+    return [mark[1] for mark in found if mark]
 
 
 def _groups(text: str) -> Iterator[Lines]:

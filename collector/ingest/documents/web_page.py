@@ -16,7 +16,7 @@ from collector.ingest.documents.blocks import (
     DocumentText,
     clean,
     cleaned,
-    tables_left_out,
+    said_left_out,
     title_from,
 )
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
@@ -57,7 +57,7 @@ def read_web_page(html: str) -> DocumentText:
     part = _main_part(page)
     n_tables = _take_tables_out(part)
     blocks = list(_Walk().blocks(part))
-    notes = [*_disagreement(html, blocks), *tables_left_out(n_tables)]
+    notes = [*_disagreement(html, blocks), *said_left_out("table", n_tables)]
     return DocumentText(title_from(blocks) or told[:MAX_TITLE], blocks, language, notes=notes)
 
 

@@ -12,7 +12,7 @@ from collector.ingest.documents.blocks import (
     Block,
     DocumentText,
     clean,
-    tables_left_out,
+    said_left_out,
     title_from,
 )
 from collector.ingest.errors import DocumentError
@@ -36,7 +36,7 @@ def read_word_file(path: Path, name: str) -> DocumentText:
     try:
         document = Document(str(path))
         blocks = list(_blocks(document))
-        notes = tables_left_out(len(document.tables))
+        notes = said_left_out("table", len(document.tables))
         told = clean(document.core_properties.title or "")
         language = document.core_properties.language or ""
     except (PackageNotFoundError, BadZipFile, XMLSyntaxError, KeyError, ValueError) as error:

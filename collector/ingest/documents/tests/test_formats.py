@@ -53,7 +53,9 @@ def found(path: Path) -> FoundDocument:
 
 
 def test_plain_text_has_headings_lists_and_lines_broken_by_hand() -> None:
-    broken = FIRST.replace(" by ", "\nby ").replace(" at ", "\n   at ")
+    broken = (
+        FIRST.replace(" by ", "\nby ").replace(" at ", "\n   at ").replace("1871", "1871 [1]", 1)
+    )
     read = read_plain_text(
         f"The Lighthouse\n\n1. How it was built\n\n{broken}\n\nyear   keeper\n1871   Ada\n\n"
         f"WHO LIVED THERE\n\n- one\n- two\n  more\n\n{SECOND}\n\n---\n\n[1] A note.\n"
@@ -61,13 +63,45 @@ def test_plain_text_has_headings_lists_and_lines_broken_by_hand() -> None:
     assert told(read) == [
         WANTED[0],
         ("heading", "1. How it was built"),
-        WANTED[2],
+        ("paragraph", FIRST.replace("1871", "1871 [1]", 1)),
         ("heading", "WHO LIVED THERE"),
         ("list_item", "one"),
         ("list_item", "two more"),
         WANTED[4],
     ]
     assert read.title == "The Lighthouse"
+    assert list(read.notes) == [ONE_TABLE, "1 note is left out."]
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        "* the keeper pays the parish\n* the parish pays the keeper",
+        "(1) The keeper pays.\n\n(2) The parish (1) pays.",
+        "**Pay** is due each fortnight.",
+        "[2] Nobody refers to this one.",
+        "[1] The first is referred to.\n[2] The second is not.",
+        "[1] A note.\n\nWhat goes on here is no note.",
+        "[1] A note.\n\n---\n\nThe end.",
+        "² What follows a square is none.\n\n³ Nor is this.",
+    ],
+)
+def test_what_follows_a_rule_is_kept_unless_all_of_it_is_notes_that_the_text_refers_to(
+    below: str,
+) -> None:
+    above = f"**Terms**, as in [1] and under (1), for 3 m² of rock. {FIRST}"
+    for rule in ("-----", "*****", "_____"):
+        read = read_plain_text(f"{above}\n\n{rule}\n\n{below}\n")
+        words = " ".join(block.text for block in read.blocks).split()
+        assert words[-1] == below.split()[-1]
+        assert list(read.notes) == []
+
+
+def test_notes_that_the_text_refers_to_are_counted() -> None:
+    above = f"See [1], Ada¹ and the rock†. {FIRST}"
+    read = read_plain_text(f"{above}\n\n---\n\n[1] One,\n  at length.\n¹ Two.\n\n† Three.\n")
+    assert told(read) == [("paragraph", above)]
+    assert list(read.notes) == ["3 notes are left out."]
 
 
 def test_markdown_has_notes_tables_and_a_title_of_its_own() -> None:
