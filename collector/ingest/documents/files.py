@@ -13,6 +13,7 @@ from collector.ingest.documents.blocks import MAX_ID
 from collector.ingest.errors import DocumentError
 from collector.limited_process import Limits, PassedLimit, cpu_seconds, run_limited
 from collector.parallel import in_processes
+from common.storable import is_text
 
 # By the ending of a file's name, the format it is read as.
 FORMATS = {
@@ -128,6 +129,8 @@ def _is_passed_over(name: str) -> bool:
 
 def _refusal(file: DocumentFile) -> str:
     """Return why a file is left out unread, blank if it is not."""
+    if not is_text(file.name):
+        return f"{file.name!a} has a name that is no text in UTF-8: give it another."
     if PurePosixPath(file.name).suffix.lower() == ".zip":
         return f"{file.name} is an archive inside another: unpack it and give its files."
     if not file.format:

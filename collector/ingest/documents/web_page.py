@@ -117,6 +117,8 @@ class _Walk:
     def __init__(self) -> None:
         self._text: list[str] = []
         self._links: list[Link] = []
+        # Of links that are open: where each begins since the last cut, and its target.
+        self._open: list[tuple[int, str]] = []
         self._length = 0
 
     def blocks(self, root: Any) -> Iterator[Block]:
@@ -130,7 +132,7 @@ class _Walk:
             step, node = steps.pop()
             tag = node.tag if step == "enter" else ""
             if step == "link":
-                start, target = node
+                start, target = self._open.pop()
                 self._links.append((start, self._length, target))
             elif step == "leave":
                 yield from self._cut(inside)
@@ -147,7 +149,8 @@ class _Walk:
                     inside.append(tag)
                     steps.append(("leave", node))
                 elif tag == "a" and (target := node.attributes.get("href")):
-                    steps.append(("link", (self._length, target)))
+                    self._open.append((self._length, target))
+                    steps.append(("link", node))
                 steps += [("enter", each) for each in reversed(list(node.iter(include_text=True)))]
 
     def _add(self, text: str) -> None:
@@ -156,8 +159,11 @@ class _Walk:
 
     def _cut(self, inside: list[str]) -> Iterator[Block]:
         """Yield what has come since the last cut, as what it stands in."""
-        whole, links = "".join(self._text), self._links
+        whole = "".join(self._text)
+        # A link around a block has words before, in and after it.
+        links = [*self._links, *((start, self._length, target) for start, target in self._open)]
         self._text, self._links, self._length = [], [], 0
+        self._open = [(0, target) for _, target in self._open]
         words, places = cleaned(whole) if links else (clean(whole), [])
         if not any(letter.isalnum() for letter in words):
             return

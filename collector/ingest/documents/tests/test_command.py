@@ -218,6 +218,10 @@ def lying(path: Path) -> Path:
             "x.txt is UTF-8 but for one place at",
         ),
         (lambda to: write(to / "x.md", bytes(range(256)) * 9), "x.md is no text"),
+        (
+            lambda to: write(to / "x\udcff.txt", prose(3)),
+            "'x\\udcff.txt' has a name that is no text",
+        ),
         (lambda to: write(to / "x.xls", "1"), "x.xls is none of what can be read: txt, md"),
         (lambda to: write(to / "x.csv", "name,age\na,1\n"), "no column called text"),
         (lambda to: write(to / "x.csv", 'id,text\n1,"a'), "x.csv, line 1 is no CSV"),

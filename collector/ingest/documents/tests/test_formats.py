@@ -145,6 +145,25 @@ def test_a_page_laid_out_by_a_table_is_read() -> None:
     assert told(read) == [WANTED[0], WANTED[2]]
 
 
+@pytest.mark.parametrize(
+    ("page", "linked"),
+    [
+        ("<div>A longer text. <a href=b><p>Title</p></a> (in French)</div>", ["Title"]),
+        (
+            "<div>Now <a href=b>see <p>the title</p> here</a> (or not)</div>",
+            ["see", "the title", "here"],
+        ),
+        ("<a href=b><div>One</div><div>Two</div></a><p>Three.", ["One", "Two"]),
+    ],
+)
+def test_a_link_around_blocks_lies_over_its_own_words_in_each(page: str, linked: list[str]) -> None:
+    read = read_web_page(page)
+    assert [
+        block.text[start:end] for block in read.blocks for start, end, _ in block.links
+    ] == linked
+    assert {target for block in read.blocks for _, _, target in block.links} == {"b"}
+
+
 def test_words_that_two_libraries_read_differently_are_told() -> None:
     read = read_web_page(
         "<p>One two.</p><p>" + "</p><p>".join(["plaintext"] * 3) + "<plaintext>a<b>c"
