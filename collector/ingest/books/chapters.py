@@ -24,13 +24,19 @@ LEAST_UNNUMBERED = 3
 _BLOCK = re.compile(r"[^\s](?:.|\n(?!\s*\n))*")
 _DECORATION = " \t\n_*=~.:-[]"
 _UNITS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-_UNITS += "sixteen seventeen eighteen nineteen twenty"
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-_WORDS = {
-    **{word: number for number, word in enumerate(_UNITS.split(), 1)},
-    **{word: number for number, word in enumerate(_ORDINALS.split(), 1)},
-}
-_NUMBER = rf"(?P<number>\d{{1,3}}|[IVXLC]+|{'|'.join(sorted(_WORDS, key=len, reverse=True))})"
+_UNITS += "sixteen seventeen eighteen nineteen"
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+_ORDINALS += "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_BELOW_TWENTY = [
+    (word, number) for words in (_UNITS, _ORDINALS) for number, word in enumerate(words.split(), 1)
+]
+_WORDS = dict(_BELOW_TWENTY)
+for _tens, _ten in enumerate(_TENS.split(), 2):
+    _WORDS |= {_ten: 10 * _tens, f"{_ten[:-1]}ieth": 10 * _tens}
+    _WORDS |= {f"{_ten} {word}": 10 * _tens + n for word, n in _BELOW_TWENTY if n < 10}
+_IN_WORDS = "|".join(sorted(_WORDS, key=len, reverse=True)).replace(" ", r"[-\s]\s*")
+_NUMBER = rf"(?P<number>\d{{1,3}}|[IVXLC]+|{_IN_WORDS})"
 _PARTS = "PART|BOOK|VOLUME"
 _CHAPTERS = "CHAPTER|CHAP|ACT|SCENE|STAVE|LETTER|CANTO"
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
@@ -96,7 +102,7 @@ def _is_short(block: _Block) -> bool:
 
 def _styles(names: str) -> list[tuple[str, re.Pattern[str]]]:
     """Return how a heading with one of these names may be written."""
-    after = re.compile(rf"[\W_]*(?P<name>{names})\b[ \t.]*{_NUMBER}(?=[\W_]|$)", re.I)
+    after = re.compile(rf"[\W_]*(?P<name>{names})\b[ \t.]*(?:the\s+)?{_NUMBER}(?=[\W_]|$)", re.I)
     before = re.compile(rf"[\W_]*(?:THE\s+)?{_NUMBER}\s+(?P<name>{names})[\W_]*$", re.I)
     return [("after", after), ("before", before)]
 
@@ -124,7 +130,7 @@ def _numbered(
 
 def _value(number: str) -> int:
     """Return the number that digits, a word or Roman figures say; 0 for what is none."""
-    lower = number.lower()
+    lower = " ".join(re.split(r"[-\s]+", number.lower()))
     if lower.isdecimal():
         return int(lower)
     if lower in _WORDS:
@@ -136,16 +142,20 @@ def _value(number: str) -> int:
 def _runs(text: str, headings: Sequence[_Heading]) -> list[_Heading]:
     """Return the headings of each style whose numbers follow on one another from one on.
 
-    Numbers may begin again, as in the second part of a book.
+    Numbers may begin again, as in the second part of a book. One may be missing; more where the
+    heading has a name and the next one goes on from it: numbers by themselves are of pages as well.
     """
     found: list[_Heading] = []
     for style in dict.fromkeys(heading.style for heading in headings):
-        wanted, run = 1, []
-        own = [heading for heading in headings if heading.style == style]
-        for heading in _long(text, own):
-            if heading.number in (wanted, 1):
+        last, run = 0, list[_Heading]()
+        own = _long(text, [heading for heading in headings if heading.style == style])
+        for heading, following in zip(own, [*own[1:], None], strict=True):
+            number = heading.number
+            follows = number in (1, last + 1) or (run and number == last + 2)
+            goes_on = following is not None and following.number == number + 1
+            if follows or (run and number > last and goes_on and not style.endswith(" ")):
                 run.append(heading)
-                wanted = heading.number + 1
+                last = number
         if len(run) > 1 and _is_way(text, run):
             found += run
     return found

@@ -34,6 +34,8 @@ _ASCII_LETTER = re.compile(rb"[A-Za-z]")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f\ufffe\uffff]")
 # A stray form feed or a lost character is no reason to refuse a book.
 _MOST_CONTROLS = 0.001
+# A page with a larger share of its words in fixed pitch is a screenplay's.
+SCREENPLAY = 0.5
 _MARKUP = re.compile(r"\s*(<!doctype html|<html|<\?xml[^>]*>\s*<html)", re.I)
 
 
@@ -119,10 +121,13 @@ def _likeliest(content: bytes) -> str:
 
 
 class _Reader(HTMLParser):
-    """Collects what a page shows: of a screenplay's page, what is set in fixed pitch."""
+    """Collects what a page shows, and what of it is set in fixed pitch."""
 
     SILENT = frozenset({"script", "style", "head", "title"})
-    LINES = frozenset({"p", "br", "div", "tr", "li", "h1", "h2", "h3", "h4"})
+    LINES = frozenset(
+        "article blockquote br center dd div dl dt h1 h2 h3 h4 h5 h6 hr li ol p pre section table "
+        "td th tr ul".split()
+    )
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -132,15 +137,18 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         """Enter an element."""
-        self._silent += tag in self.SILENT
-        self._fixed += tag == "pre"
+        # Pages need not close their head.
+        self._silent = 0 if tag == "body" else self._silent + (tag in self.SILENT)
         if tag in self.LINES and not self._fixed:
             self.shown.append("\n")
+        self._fixed += tag == "pre"
 
     def handle_endtag(self, tag: str) -> None:
         """Leave an element."""
         self._silent = max(0, self._silent - (tag in self.SILENT))
         self._fixed = max(0, self._fixed - (tag == "pre"))
+        if tag in self.LINES and not self._fixed:
+            self.shown.append("\n")
 
     def handle_data(self, data: str) -> None:
         """Keep what is read."""
@@ -155,4 +163,7 @@ def _text_of_page(text: str) -> str:
     reader = _Reader()
     reader.feed(text)
     reader.close()
-    return "".join(reader.fixed if any(map(str.strip, reader.fixed)) else reader.shown)
+    shown, fixed = "".join(reader.shown), "".join(reader.fixed)
+    # A screenplay's page has links and offers around it; a book may have a letter or a table so.
+    is_screenplay = len(fixed.split()) > SCREENPLAY * len(shown.split())
+    return fixed if is_screenplay else shown

@@ -5,6 +5,11 @@ import pytest
 from collector.ingest.books.chapters import find_chapters
 from collector.ingest.books.tests.making import story
 
+ONE_TO_TWENTY_TWO = (
+    "One Two Three Four Five Six Seven Eight Nine Ten Eleven Twelve Thirteen Fourteen Fifteen "
+    "Sixteen Seventeen Eighteen Nineteen Twenty Twenty-One TWENTY-TWO"
+).split()
+
 
 def book(*headings: str, front: str = "") -> str:
     """Return a book with a chapter under each heading."""
@@ -22,6 +27,13 @@ def book(*headings: str, front: str = "") -> str:
         ["I", "II", "III", "IV"],
         ["I. The Dragon’s House.", "II. How They Came Home.", "III. The End of It."],
         ["Letter 1", "Letter 2"],
+        # One number is missing, or several.
+        ["CHAPTER I", "CHAPTER III", "CHAPTER IV"],
+        ["I", "II", "IV", "V"],
+        ["CHAPTER I", "CHAPTER V", "CHAPTER VI", "CHAPTER VIII"],
+        ["CHAPTER THE FIRST", "CHAPTER THE SECOND"],
+        [f"Chapter {word}" for word in ONE_TO_TWENTY_TWO],
+        [f"The {word} Part" for word in ("First", "Second", "Third")],
         ["THE SON", "THE FERRYMAN", "OM"],
     ],
 )

@@ -63,6 +63,15 @@ def test_of_another_page_all_that_is_shown_is_read() -> None:
     assert decode(page.encode(), "a.html").text.split() == ["One.", "Two."]
 
 
+def test_a_book_with_one_part_in_fixed_pitch_is_read_whole() -> None:
+    page = (
+        "<html><head><title>Quarn</title><body><h5>I</h5>He wrote:<pre>Come\n  soon.</pre>She came"
+        "<table><tr><td>1871<td>Ada</table>" + "<p>And the story goes on.</p>" * 9
+    )
+    words = "I He wrote: Come soon. She came 1871 Ada " + "And the story goes on. " * 9
+    assert decode(page.encode(), "a.html").text.split() == words.split()
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
