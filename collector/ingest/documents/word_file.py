@@ -1,7 +1,7 @@
 """Reads Word's docx files: headings by their styles, paragraphs, items of lists; no tables."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -22,12 +22,18 @@ _HEADING = re.compile(r"heading (\d)", re.I)
 # Paragraphs that repeat or accompany the text.
 _APART = re.compile(r"toc \d|caption|footnote text|endnote text|header|footer", re.I)
 _BLANKS = ("tab", "br", "cr")
+# What was deleted or moved away, and what older programs show in place of a text box.
+_NOT_SAID = ("del", "moveFrom", "Fallback")
+_TEXT_BOX = "txbxContent"
+_NAMES = {"w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main"}
+_W = f"{{{_NAMES['w']}}}"
 
 
 def read_word_file(path: Path, name: str) -> DocumentText:
     """Return the document that a docx file holds; raises DocumentError for a damaged one.
 
-    Notes, headers and footers are stored apart from the text, and stay there.
+    Notes, headers and footers are stored apart from the text, and stay there. Hidden text is left
+    out; what stands in text boxes comes after the paragraph that these hang on.
     """
     from docx import Document
     from docx.opc.exceptions import PackageNotFoundError
@@ -35,8 +41,9 @@ def read_word_file(path: Path, name: str) -> DocumentText:
 
     try:
         document = Document(str(path))
-        blocks = list(_blocks(document))
-        notes = said_left_out("table", len(document.tables))
+        parts = list(_parts(document.element.body))
+        blocks = list(_blocks(document, (each for each in parts if _tag(each) == "p")))
+        notes = said_left_out("table", sum(_tag(each) == "tbl" for each in parts))
         told = clean(document.core_properties.title or "")
         language = document.core_properties.language or ""
     except (PackageNotFoundError, BadZipFile, XMLSyntaxError, KeyError, ValueError) as error:
@@ -44,13 +51,39 @@ def read_word_file(path: Path, name: str) -> DocumentText:
     return DocumentText(title_from(blocks) or told[:MAX_TITLE], blocks, language, notes=notes)
 
 
-def _blocks(document: Any) -> Iterator[Block]:
+def _tag(node: Any) -> str:
+    return str(node.tag).rpartition("}")[2]
+
+
+def _parts(parent: Any) -> Iterator[Any]:
+    """Yield the paragraphs and tables under an element, also those inside content controls."""
+    for node in parent:
+        tag = _tag(node)
+        if tag in ("p", "tbl"):
+            yield node
+        elif tag not in _NOT_SAID:
+            yield from _parts(node)
+        if tag == "p":
+            for box in _text_boxes(node):
+                yield from _parts(box)
+
+
+def _text_boxes(parent: Any) -> Iterator[Any]:
+    for node in parent:
+        if _tag(node) == _TEXT_BOX:
+            yield node
+        elif _tag(node) not in _NOT_SAID:
+            yield from _text_boxes(node)
+
+
+def _blocks(document: Any, paragraphs: Iterable[Any]) -> Iterator[Block]:
     from docx.text.paragraph import Paragraph
 
-    for part in document.iter_inner_content():
-        if not isinstance(part, Paragraph):
-            continue
-        text = clean(_text(part))
+    hidden = _hidden_styles(document.styles.element)
+    for each in paragraphs:
+        is_hidden = _named(each, "w:pPr/w:pStyle") in hidden
+        text = clean("".join(_said(each, hidden, is_hidden)))
+        part = Paragraph(each, document._body)
         style = (part.style.name if part.style else "") or ""
         if not any(map(str.isalnum, text)) or _APART.match(style):
             continue
@@ -58,19 +91,58 @@ def _blocks(document: Any) -> Iterator[Block]:
         if heading or style == "Title":
             yield Block(HEADING, text, int(heading[1]) + 1 if heading else 1)
         else:
-            is_item = style.startswith("List") or (part._p.pPr is not None and part._p.pPr.numPr)
+            is_item = style.startswith("List") or (each.pPr is not None and each.pPr.numPr)
             yield Block(LIST_ITEM if is_item else PARAGRAPH, text)
 
 
-def _text(paragraph: Any) -> str:
-    """Return what a paragraph says, also in links, fields and inserted passages."""
-    pieces = []
-    for node in paragraph._p.iter():
-        tag = node.tag.rpartition("}")[2] if isinstance(node.tag, str) else ""
+def _said(parent: Any, hidden: Container[str], is_hidden: bool) -> Iterator[str]:
+    """Yield what a paragraph says, also in links, fields and inserted passages.
+
+    is_hidden: whether runs are, of which neither they themselves nor their styles say otherwise.
+    """
+    for node in parent:
+        tag = _tag(node)
+        if tag in (*_NOT_SAID, _TEXT_BOX):
+            continue
+        if tag == "r":
+            says_so = _hides(node)
+            of_style = is_hidden or _named(node, "w:rPr/w:rStyle") in hidden
+            if says_so or (says_so is None and of_style):
+                continue
         if tag == "t":
-            pieces.append(node.text or "")
+            yield node.text or ""
         elif tag == "noBreakHyphen":
-            pieces.append("-")
+            yield "-"
         elif tag in _BLANKS:
-            pieces.append(" ")
-    return "".join(pieces)
+            yield " "
+        else:
+            yield from _said(node, hidden, is_hidden)
+
+
+def _hidden_styles(styles: Any) -> set[str]:
+    """Return the ids of styles that hide text, by themselves or by what they are based on."""
+    found = {style.get(f"{_W}styleId"): style for style in styles.findall("w:style", _NAMES)}
+    hidden = set()
+    for name, style in found.items():
+        # A damaged file may base a style on itself.
+        seen = set[str]()
+        while _hides(style) is None and (base := _named(style, "w:basedOn")) in found:
+            if base in seen:
+                break
+            seen.add(base)
+            style = found[base]
+        if _hides(style):
+            hidden.add(name)
+    return hidden
+
+
+def _hides(element: Any) -> bool | None:
+    """Return whether the element's own properties hide its text; None where they do not say."""
+    found = element.find("w:rPr/w:vanish", _NAMES)
+    return None if found is None else found.get(f"{_W}val") not in ("0", "false", "off")
+
+
+def _named(element: Any, path: str) -> str:
+    """Return the value of a property, blank where there is none."""
+    found = element.find(path, _NAMES)
+    return "" if found is None else found.get(f"{_W}val") or ""

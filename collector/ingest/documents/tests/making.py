@@ -137,6 +137,26 @@ def docx(path: Path, story: Iterable[tuple[str, str]], title: str = "") -> Path:
     return path
 
 
+def docx_of(path: Path, body: str, styles: str = "") -> Path:
+    """Write a docx whose body, and whose styles beside usual ones, are these elements of XML."""
+    from docx import Document
+    from docx.oxml import parse_xml
+
+    names = " ".join(
+        f'xmlns:{short}="http://schemas.openxmlformats.org/{long}"'
+        for short, long in (
+            ("w", "wordprocessingml/2006/main"),
+            ("mc", "markup-compatibility/2006"),
+        )
+    )
+    document = Document()
+    for parent, content in ((document.element.body, body), (document.styles.element, styles)):
+        for number, each in enumerate(parse_xml(f"<w:body {names}>{content}</w:body>")):
+            parent.insert(number, each)
+    document.save(str(path))
+    return path
+
+
 def archive(path: Path, members: Mapping[str, str | bytes]) -> Path:
     """Write a zip archive."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:

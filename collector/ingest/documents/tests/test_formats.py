@@ -180,6 +180,36 @@ def test_a_word_file_is_read_by_its_styles(tmp_path: Path) -> None:
     assert list(read.text.notes) == [ONE_TABLE]
 
 
+def test_a_word_file_says_what_word_shows_once(tmp_path: Path) -> None:
+    def run(text: str, properties: str = "") -> str:
+        return f"<w:r><w:rPr>{properties}</w:rPr><w:t xml:space='preserve'>{text}</w:t></w:r>"
+
+    hidden, shown, lower = "<w:vanish/>", "<w:vanish w:val='0'/>", "<w:rStyle w:val='Lower'/>"
+    box = f"<w:txbxContent><w:p>{run('In a box.')}</w:p></w:txbxContent>"
+    table = f"<w:tbl><w:tr><w:tc><w:p>{run('1871')}</w:p></w:tc></w:tr></w:tbl>"
+    body = [
+        f"<w:p>{run('Before ')}{run('unseen ', hidden)}<w:r><mc:AlternateContent><mc:Choice>{box}"
+        f"</mc:Choice><mc:Fallback>{box}</mc:Fallback></mc:AlternateContent></w:r>{run('it.')}</w:p>",
+        f"<w:sdt><w:sdtContent><w:p>{run('In a control.')}</w:p>{table}<w:sdt><w:sdtContent><w:p>"
+        f"{run('Deeper.')}</w:p></w:sdtContent></w:sdt></w:sdtContent></w:sdt>",
+        f"<w:p><w:moveFrom>{run('Moved. ')}</w:moveFrom>{run('Stays. ')}<w:moveTo>{run('Moved.')}"
+        f"</w:moveTo><w:del>{run('Gone.')}</w:del><w:ins>{run(' New.')}</w:ins></w:p>",
+        f"<w:p>{run('By style. ', lower)}{run('Shown.', lower + shown)}</w:p>",
+        f"<w:p><w:pPr><w:pStyle w:val='Secret'/></w:pPr>{run('All of it.')}</w:p>",
+    ]
+    styles = (
+        f"<w:style w:type='character' w:styleId='Upper'><w:rPr>{hidden}</w:rPr></w:style>"
+        "<w:style w:type='character' w:styleId='Lower'><w:basedOn w:val='Upper'/></w:style>"
+        f"<w:style w:type='paragraph' w:styleId='Secret'><w:rPr>{hidden}</w:rPr></w:style>"
+    )
+    read = found(making.docx_of(tmp_path / "a.docx", "".join(body), styles)).text
+    assert [block.text for block in read.blocks] == [
+        *("Before it.", "In a box.", "In a control.", "Deeper."),
+        *("Stays. Moved. New.", "Shown."),
+    ]
+    assert list(read.notes) == [ONE_TABLE]
+
+
 def test_a_pdf_is_read_without_running_heads_notes_and_tables(tmp_path: Path) -> None:
     raised = FIRST.replace("1871", "1871<super size=6>1</super>", 1)
     story = [(style, raised if text == FIRST else text) for style, text in STORY]
