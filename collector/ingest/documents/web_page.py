@@ -25,7 +25,8 @@ from collector.ingest.links import Link
 # What is no running text: the site's own parts, programs, pictures, notes and their marks.
 LEFT_OUT = (
     "script, style, noscript, template, svg, math, iframe, object, video, audio, canvas, nav, "
-    "footer, aside, form, button, select, figure, figcaption, [hidden], [aria-hidden=true], "
+    "footer, aside, button, select, form textarea, form label, figure, figcaption, [hidden], "
+    "[aria-hidden=true], "
     "[role=navigation], [role=banner], [role=contentinfo], [role=complementary], [role=search], "
     "[role=note], [role=doc-footnote], [role=doc-endnotes], [role=doc-noteref], [role=doc-toc], "
     ".footnotes, .footnote-ref, .reference, .references, .reflist, .mw-editsection, .noprint, "
@@ -40,6 +41,8 @@ BLOCKS = frozenset(
     "ul".split()
 )
 HEADING_TAGS = ", ".join(HEADINGS)
+# The question of a FAQ, which opens its answer.
+OPENING = ", ".join(f"{tag} button" for tag in (*HEADINGS, "dt", "summary"))
 _MARK = re.compile(r"\s*[\[(]?\s*(?:\d{1,3}|[a-z]|[*†‡§]+)\s*[\])]?\s*")
 _WORD = re.compile(r"\w+")
 # A larger share of words that only one library has read is told.
@@ -81,6 +84,7 @@ def _main_part(page: Any) -> Any:
     for mark in page.css("sup"):
         if mark.css_first("a[href^='#']") and _MARK.fullmatch(mark.text()):
             mark.decompose()
+    _open_answers(page)
     for part in page.css(LEFT_OUT):
         part.decompose()
     parts = page.css("main, [role=main]") or page.css("article")
@@ -89,6 +93,18 @@ def _main_part(page: Any) -> Any:
     for header in page.css("body > header"):
         header.decompose()
     return page.body or page.root
+
+
+def _open_answers(page: Any) -> None:
+    """Make text of the buttons in headings, and show what they open."""
+    opened = set()
+    for button in page.css(OPENING):
+        opened.add(button.attributes.get("aria-controls"))
+        button.unwrap()
+    for answer in page.css("[id][hidden], [id][aria-hidden]"):
+        if answer.attributes["id"] in opened:
+            for name in {"hidden", "aria-hidden"} & answer.attributes.keys():
+                del answer.attrs[name]
 
 
 def _take_tables_out(part: Any) -> int:

@@ -140,6 +140,16 @@ def test_a_table_inside_a_table_is_left_out_with_it_and_a_text_says_how_many_it_
     assert list(read_markdown(f"{FIRST}\n\n|a|b|\n|-|-|\n|1|2|\n").notes) == [ONE_TABLE]
 
 
+def test_a_page_inside_a_form_and_what_buttons_open_are_read() -> None:
+    read = read_web_page(
+        f"<body><form><input><label>Search</label><h2>How it was built</h2><p>{FIRST}</p>"
+        "<select><option>1871</select><button>Send</button>"
+        "<h2><button aria-controls=a>Who lived there</button></h2>"
+        f"<div id=a hidden><p>{SECOND}</p></div><div hidden>Unseen.</div></form></body>"
+    )
+    assert told(read) == WANTED[1:]
+
+
 def test_a_page_laid_out_by_a_table_is_read() -> None:
     read = read_web_page(f"<table><tr><td><h1>The Lighthouse</h1><p>{FIRST}</table>")
     assert told(read) == [WANTED[0], WANTED[2]]
