@@ -1,6 +1,7 @@
 """Reads plain text: paragraphs between blank lines, headings, items of lists, but no tables."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from collector.ingest.documents.blocks import (
@@ -21,7 +22,8 @@ _UNDERLINE = re.compile(r"\s*(={3,}|-{3,}|~{3,}|\*{3,}|_{3,})\s*")
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[^\W\d_]")
 _NAMED = re.compile(r"(chapter|part|section|book|appendix)\s+([\divxlc]+|[a-z])\b", re.I)
 _ITEM = re.compile(r"\s*(?:[-*•‣·–]|\d{1,3}[.)]|\(?[a-z]\))\s+(?=\S)")
-_CELLS = re.compile(r"\S(?:\t|\s*\||\s{3,})\s*\S")
+_BETWEEN_CELLS = re.compile(r"(?<=\S)(?:[ \t]*\|[ \t]*|\s*\t\s*|[^\S\t]{3,})(?=\S)")
+_BARRED = re.compile(r"\s*\|.*\|")
 # A star begins an item or bold words as well, a number in round brackets an item, § a paragraph.
 _NOTE = re.compile(r"\s*(\[\d{1,3}\]|[¹²³⁰⁴-⁹]+|[†‡]+)\s*\S")
 _REFERENCE = re.compile(r"(?<=\S)[ \t]*(\[\d{1,3}\]|[¹²³⁰⁴-⁹]+|[†‡]+)")
@@ -129,8 +131,35 @@ def _is_rule(text: str, lines: Lines) -> bool:
 
 
 def _is_table(text: str, lines: Lines) -> bool:
-    cells = sum(_CELLS.search(text, *line) is not None for line in lines)
-    return len(lines) > 1 and cells * 3 >= len(lines) * 2
+    """Return whether most lines have cells, and these stand in columns or between bars.
+
+    Prose has bars too, and wide blanks where it was justified, but not one under another.
+    """
+    if len(lines) < 2:
+        return False
+    rows = [_cells(text[start:end]) for start, end in lines]
+    barred = sum(_BARRED.match(text, *line) is not None for line in lines)
+    if barred * 3 >= len(lines) * 2:
+        return True
+    columns = Counter(place for row in rows for places in row for place in set(places))
+    least = max(2, len(lines) / 2)
+    in_column = [any(columns[place] >= least for place in places) for row in rows for places in row]
+    with_cells = sum(map(bool, rows))
+    return with_cells * 3 >= len(lines) * 2 and sum(in_column) * 2 > len(in_column)
+
+
+def _cells(line: str) -> list[list[tuple[str, int]]]:
+    """Return for each cell but the first its possible columns: its start, and a number's end."""
+    gaps = list(_BETWEEN_CELLS.finditer(line))
+    ends = [*(gap.start() for gap in gaps[1:]), len(line.rstrip())]
+    cells = []
+    for number, (gap, end) in enumerate(zip(gaps, ends, strict=False)):
+        # Tabs do not say where the next cell stands, but which it is.
+        places = [("tab", number) if "\t" in gap[0] else ("start", gap.end())]
+        if not any(map(str.isalpha, line[gap.end() : end])):
+            places.append(("end", end))
+        cells.append(places)
+    return cells
 
 
 def _prose(text: str, lines: Lines, links: Sequence[Link]) -> Iterator[Block]:

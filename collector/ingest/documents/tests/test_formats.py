@@ -97,6 +97,35 @@ def test_what_follows_a_rule_is_kept_unless_all_of_it_is_notes_that_the_text_ref
         assert list(read.notes) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The keeper writes a | b for either,\nand the parish | which pays | reads it so.",
+        "The   lighthouse of Quarn    was\nbuilt  in   1871  by   Ada   Mill   and\n"
+        "her two   brothers,   who    had  a\nboat   of   their   own.",
+        "The lighthouse   stands on\na rock that was   cut off.",
+    ],
+)
+def test_paragraphs_with_bars_or_justified_by_blanks_are_no_tables(text: str) -> None:
+    assert told(read_plain_text(f"{text}\n\n{text}")) == [("paragraph", " ".join(text.split()))] * 2
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "year   keeper\n1871   Ada\n1930   Grace Mill",
+        "Ada Mill      12\nGrace          7\nAll        1,019",
+        "name\tyear\nAda and her brothers\t1871\nGrace\t1930",
+        "| year | keeper |\n|---|---|\n| 1871 | Ada Mill |",
+        "year | keeper\n-----+-------\n1871 | Ada Mill",
+    ],
+)
+def test_cells_in_columns_or_between_bars_are_a_table(table: str) -> None:
+    read = read_plain_text(f"{FIRST}\n\n{table}\n")
+    assert told(read) == [("paragraph", FIRST)]
+    assert list(read.notes) == [ONE_TABLE]
+
+
 def test_notes_that_the_text_refers_to_are_counted() -> None:
     above = f"See [1], Ada¹ and the rock†. {FIRST}"
     read = read_plain_text(f"{above}\n\n---\n\n[1] One,\n  at length.\n¹ Two.\n\n† Three.\n")
