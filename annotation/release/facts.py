@@ -13,6 +13,7 @@ from annotation.release.parquet_tables import Column
 from annotation.reports.let_in import makers_let_in
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.table import Table
+from collector.ingest.documents.losses import losses_told
 from collector.ingest.licences import named
 from collector.language_names import language_name
 from collector.models import Collection
@@ -199,6 +200,9 @@ def limits(facts: Facts) -> list[str]:
             "minutes; it is a lower bound of what people spent."
         )
     told += left_out(collection)
+    counts = collection.corpus.counts
+    if losses := losses_told(counts.get("characters", 0), counts.get("left_out", {})):
+        told.append(f"When the documents were read, {losses} was left out.")
     if waiting:
         told.append(f"Questions still waiting for answers at this release: {waiting:,}.")
     if not named(collection.corpus.licence_name):

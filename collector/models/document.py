@@ -28,6 +28,8 @@ class Document(models.Model):
     `external_id` is the requester's own name of it: the `id` of its row, or the path of its file
     inside the folder or archive that was given. `sha256` is that of its file or row, so that a
     later run knows whether it has changed. `n_pages` is null where the format has no pages.
+    `n_characters` are stored, and `left_out` were not, by the rule that left them out; blanks are
+    in neither. The first is null where a document was read before they were counted.
     """
 
     corpus = models.ForeignKey(Corpus, models.CASCADE, db_index=False, related_name="documents")
@@ -39,6 +41,8 @@ class Document(models.Model):
     url = models.CharField(max_length=500, blank=True)
     licence = models.CharField(max_length=200, blank=True)
     n_pages = models.PositiveIntegerField(null=True, blank=True)
+    n_characters = models.PositiveIntegerField(null=True, blank=True)
+    left_out = models.JSONField(default=dict, blank=True)
 
     class Meta:
         ordering = ["external_id"]

@@ -19,6 +19,7 @@ from annotation.dashboard.lists import order_of
 from annotation.rehearsal.orders import forget_rehearsals
 from collector import document_removal
 from collector.document_users import users_of_documents
+from collector.ingest.documents.losses import losses_told
 from collector.ingest.documents.uploads import UNDER_WAY, upload_documents
 from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.models import Article, Corpus, DocumentUpload, UploadState
@@ -109,12 +110,14 @@ def document(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         (section, [(row, _pages(row.pages)) for row in rows])
         for section, rows in groupby(paragraphs, key=lambda row: row.section)
     ]
+    document = getattr(article, "document", None)
     shown = {
         "article": article,
         "corpus": article.corpus,
-        "document": getattr(article, "document", None),
+        "document": document,
+        "left_out": losses_told(document.n_characters or 0, document.left_out) if document else "",
         "users": users_of_documents(article.corpus, Article.objects.filter(pk=article.pk))
-        if hasattr(article, "document")
+        if document
         else [],
         "sections": sections,
     }
@@ -214,6 +217,9 @@ def _now(request: HttpRequest, slug: str) -> dict[str, Any]:
         "sort": sort,
         "sorts": [(value, words) for value, (words, _) in sorts.items()],
         "size": _size(row) if row else "",
+        "left_out": losses_told(row.counts.get("characters", 0), row.counts.get("left_out", {}))
+        if row
+        else "",
         "takes_documents": row is not None and takes_documents(row),
         "collections": row.collections.order_by("slug") if row else (),
         "can_remove": is_of_documents,

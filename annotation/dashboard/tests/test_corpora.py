@@ -86,7 +86,8 @@ def test_documents_become_a_corpus_that_a_collection_can_be_made_of(
     rita: Client, home: Path
 ) -> None:
     assert "There is no corpus yet" in rita.get("/corpora/").content.decode()
-    files = [sent("leave.md", f"# Leave\n\n{prose(6)}"), sent("x.xyz", "?")]
+    table = "|day|year|\n|-|-|\n|1|1871|\n"
+    files = [sent("leave.md", f"# Leave\n\n{prose(6)}\n\n{table}"), sent("x.xyz", "?")]
     page = send(rita, documents=files).content.decode()
     assert "Waiting to begin" in page
     assert "2 files; a job takes them up within seconds." in page
@@ -99,6 +100,7 @@ def test_documents_become_a_corpus_that_a_collection_can_be_made_of(
     assert "What was left out is said below, in <b>1</b> line." in page
     assert "x.xyz is none of what can be read" in page
     assert "1 document, 1 paragraph<" in page
+    assert "<dt>Left out</dt><dd>3 % of the text (characters: tables 12)</dd>" in page
     assert "data-live" not in page
     assert "<html" not in rita.get("/corpora/the-handbook/now/").content.decode()
     assert list((home / "uploads").iterdir()) == []

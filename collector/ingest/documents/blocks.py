@@ -1,8 +1,8 @@
 """What every format is read into: headings, paragraphs and list items, in the order of reading."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH, Paragraph, Section
 from collector.ingest.links import Link
@@ -39,7 +39,8 @@ class Block:
 class DocumentText:
     """A document as it was read; title and language blank where the file does not say.
 
-    `notes`: what was not read as it should be, each one sentence.
+    `notes`: what was not read as it should be, each one sentence. `left_out`: how many characters,
+    blanks not counted, are in no block, by the rule that left them out, as `tables`.
     """
 
     title: str
@@ -47,6 +48,7 @@ class DocumentText:
     language: str = ""
     n_pages: int | None = None
     notes: Sequence[str] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def said_left_out(what: str, number: int) -> list[str]:
@@ -54,6 +56,11 @@ def said_left_out(what: str, number: int) -> list[str]:
     if not number:
         return []
     return [f"1 {what} is left out." if number == 1 else f"{number:,} {what}s are left out."]
+
+
+def size(*texts: str) -> int:
+    """Return how many characters texts have, without blanks and what is not seen."""
+    return sum(len(word) for text in texts for word in _UNSEEN.sub("", text).split())
 
 
 def clean(text: str) -> str:
@@ -78,14 +85,18 @@ def cleaned(text: str) -> tuple[str, list[int]]:
 
 def sections_of(
     document: DocumentText, title: str
-) -> tuple[list[Section], list[Paragraph], list[Breaks]]:
-    """Return the sections, the paragraphs and where the pages of each paragraph begin.
+) -> tuple[list[Section], list[Paragraph], list[Breaks], int]:
+    """Return the sections, the paragraphs, where the pages of each paragraph begin, and a size.
 
     Levels are told anew, so that the highest heading is a main section; a heading that says the
     title again, and stands above all others, is none, nor one with neither text nor deeper headings
-    under it.
+    under it. The size is that of such headings without text. What is too long for a heading is a
+    paragraph.
     """
-    blocks = list(document.blocks)
+    blocks = [
+        replace(block, kind=PARAGRAPH, level=0) if len(block.text) > MAX_HEADING else block
+        for block in document.blocks
+    ]
     if (
         blocks
         and blocks[0].kind == HEADING
@@ -93,7 +104,9 @@ def sections_of(
         and _stands_above(blocks)
     ):
         blocks.pop(0)
+    whole = size(*(block.text for block in blocks))
     blocks = [block for number, block in enumerate(blocks) if not _leads_nowhere(blocks, number)]
+    n_left_out = whole - size(*(block.text for block in blocks))
     levels = sorted({block.level for block in blocks if block.kind == HEADING})
     sections: list[Section] = [(0, "")]
     paragraphs: list[Paragraph] = []
@@ -101,11 +114,11 @@ def sections_of(
     for block in blocks:
         if block.kind == HEADING:
             level = min(MAIN_LEVEL + levels.index(block.level), LAST_LEVEL)
-            sections.append((level, block.text[:MAX_HEADING]))
+            sections.append((level, block.text))
         else:
             paragraphs.append((len(sections) - 1, block.kind, block.text, list(block.links)))
             pages.append(block.pages)
-    return sections, paragraphs, pages
+    return sections, paragraphs, pages, n_left_out
 
 
 def _same(heading: str, title: str) -> bool:

@@ -7,17 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from urllib.parse import unquote, urlsplit
 
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
 from collector.document_users import curators_of, named, users_of_documents
-from collector.ingest.documents.blocks import sections_of
+from collector.ingest.documents.blocks import sections_of, size
 from collector.ingest.documents.duplicates import duplicates
 from collector.ingest.documents.files import DocumentFile, find_files
 from collector.ingest.documents.language import are_alike
+from collector.ingest.documents.losses import MOST_LEFT_OUT, losses_told, share_left_out
 from collector.ingest.documents.reading import FoundDocument, LeftOut, read_files
 from collector.ingest.errors import DocumentError
 from collector.ingest.ingestion import CorpusOptions
@@ -301,10 +302,13 @@ def _store_all(
     for start in range(0, len(entries), BATCH):
         batch = entries[start : start + BATCH]
         found = list(_from_spool(batch, spool))
-        _store(corpus, found, titles, targets)
-        for one in found:
+        stored = _store(corpus, found, titles, targets)
+        for one, row in zip(found, stored, strict=True):
             (done.changed if one.external_id in known else done.added).append(one.external_id)
             done.notes += [f"{one.external_id}: {note}" for note in one.text.notes]
+            if share_left_out(row.n_characters or 0, row.left_out) > MOST_LEFT_OUT:
+                told = losses_told(row.n_characters or 0, row.left_out)
+                done.notes.append(f"{one.external_id}: left out is {told}.")
         report(STORING, start + len(batch), len(entries))
 
 
@@ -333,8 +337,8 @@ def _store(
     batch: Sequence[FoundDocument],
     titles: Mapping[str, str],
     targets: Mapping[str, str],
-) -> None:
-    """Store documents in place of those of their ids, all or none."""
+) -> list[Document]:
+    """Return the rows of documents, stored in place of those of their ids, all or none."""
     with transaction.atomic():
         # Two commands that fill one corpus take turns, batch by batch.
         Corpus.objects.select_for_update().get(pk=corpus.pk)
@@ -345,8 +349,8 @@ def _store(
             _page(each, titles[each.external_id], last + number, targets)
             for number, each in enumerate(batch, start=1)
         ]
-        ids = insert_pages(corpus.pk, pages)
-        Document.objects.bulk_create(
+        ids = insert_pages(corpus.pk, [page for page, _ in pages])
+        return Document.objects.bulk_create(
             _storable(
                 Document(
                     corpus=corpus,
@@ -358,9 +362,11 @@ def _store(
                     url=each.url,
                     licence=each.licence,
                     n_pages=each.text.n_pages,
+                    n_characters=size(*(block.text for block in each.text.blocks)) - n_left_out,
+                    left_out=_with_headings(each.text.left_out, n_left_out),
                 )
             )
-            for article_id, each in zip(ids, batch, strict=True)
+            for article_id, each, (_, n_left_out) in zip(ids, batch, pages, strict=True)
         )
 
 
@@ -371,9 +377,16 @@ def _storable(document: Document) -> Document:
         raise DocumentError(f"{document.external_id[:80]}: {error}") from None
 
 
-def _page(found: FoundDocument, title: str, page_id: int, targets: Mapping[str, str]) -> PageRecord:
-    sections, paragraphs, pages = sections_of(found.text, found.title)
-    return PageRecord(
+def _with_headings(left_out: Mapping[str, int], number: int) -> dict[str, int]:
+    return {**left_out, "headings without text": number} if number else {**left_out}
+
+
+def _page(
+    found: FoundDocument, title: str, page_id: int, targets: Mapping[str, str]
+) -> tuple[PageRecord, int]:
+    """Return the article of a document, and the size of the headings that are not in it."""
+    sections, paragraphs, pages, n_left_out = sections_of(found.text, found.title)
+    record = PageRecord(
         title=title,
         page_id=page_id,
         kind=ARTICLE,
@@ -389,6 +402,7 @@ def _page(found: FoundDocument, title: str, page_id: int, targets: Mapping[str, 
         categories=[],
         pages=pages if found.text.n_pages else (),
     )
+    return record, n_left_out
 
 
 def _links(
@@ -430,12 +444,25 @@ def count_again(corpus: Corpus, *, is_licence_given: bool = False) -> None:
         "documents": documents.count(),
         "formats": dict(documents.order_by("format").values_list("format").annotate(n=Count("pk"))),
         "pages": documents.aggregate(n=Sum("n_pages"))["n"] or 0,
+        **_losses(corpus),
         **_paragraph_counts(corpus),
         # The indexes of before name paragraphs that are gone.
         **{key: n for key, n in corpus.counts.items() if key == "removed"},
     }
     corpus.state = CorpusState.READY
     corpus.save()
+
+
+def _losses(corpus: Corpus) -> dict[str, Any]:
+    """Return how many characters are stored and left out; nothing where one was not counted."""
+    rows = corpus.documents.order_by().values_list("n_characters", "left_out")
+    kept, left_out = 0, Counter[str]()
+    for n_characters, of_document in rows.iterator():
+        if n_characters is None:
+            return {}
+        kept += n_characters
+        left_out.update(of_document)
+    return {"characters": kept, "left_out": dict(sorted(left_out.items()))}
 
 
 def _paragraph_counts(corpus: Corpus) -> dict[str, int]:

@@ -19,6 +19,7 @@ from collector.ingest.documents.blocks import (
     DocumentText,
     clean,
     guessed_title,
+    size,
 )
 from collector.ingest.documents.pdf_lines import Line, Page, count_pages, read_pages
 from collector.ingest.errors import DocumentError
@@ -26,6 +27,7 @@ from collector.ingest.lines import LIST_ITEM, PARAGRAPH
 
 MOST_PAGES = 2000
 LONGEST_HEADING = 200
+MARKS = "marks of items, hyphens at the ends of lines"
 # Shares of the height of the text's letters.
 LARGER, SMALLER, INDENT, EXTRA_GAP, CELL_GAP = 1.12, 0.93, 0.9, 0.4, 1.5
 # Lines of one heading stand nearer to one another.
@@ -81,21 +83,23 @@ def read_pdf(path: Path, name: str) -> DocumentText:
         raise DocumentError(
             f"{name} has no text layer: it is scanned. Have its text recognised (OCR) first."
         )
-    blocks = read_blocks(pages)
-    named = guessed_title(blocks) or title
-    return DocumentText(named, blocks, n_pages=n_pages, notes=list(_notes(pages)))
+    blocks, left_out = read_blocks(pages)
+    named, notes = guessed_title(blocks) or title, list(_notes(pages))
+    return DocumentText(named, blocks, n_pages=n_pages, notes=notes, left_out=left_out)
 
 
-def read_blocks(pages: Sequence[Page]) -> list[Block]:
-    """Return what the lines of all pages say, in the order of reading."""
-    lines = list(_text_lines(pages))
+def read_blocks(pages: Sequence[Page]) -> tuple[list[Block], Counter[str]]:
+    """Return what the lines of all pages say, in the order of reading, and what is left out."""
+    lines, left_out = _text_lines(pages)
     if not lines:
-        return []
+        return [], left_out
     body = _body_size(lines)
     joined = _Joiner(lines, body)
     for line in lines:
         joined.add(line)
-    return joined.done()
+    blocks = joined.done()
+    left_out[MARKS] += _size(lines) - size(*(block.text for block in blocks))
+    return blocks, +left_out
 
 
 def _title(path: Path) -> str:
@@ -125,14 +129,25 @@ def _has_table(page: Page) -> bool:
     return page.n_tables > 0 or len(_without_rows(inside)) < len(inside)
 
 
-def _text_lines(pages: Sequence[Page]) -> Iterator[Line]:
-    """Yield the lines of the running text: no running heads, notes or rows of tables."""
+def _text_lines(pages: Sequence[Page]) -> tuple[list[Line], Counter[str]]:
+    """Return the lines of the running text, and how much else there is by rule."""
     running = _running_heads(pages)
     every = [line for page in pages for line in page.lines]
     body = _body_size(every) if every else 0.0
+    text, left_out = list[Line](), Counter[str]()
     for page in pages:
         kept = [line for line in page.lines if not _is_running(line, page, running, body)]
-        yield from _without_notes(_without_rows(kept), body)
+        prose = _without_rows(kept)
+        without_notes = list(_without_notes(prose, body))
+        left_out["running heads"] += _size(page.lines) - _size(kept)
+        left_out["tables"] += page.in_tables + _size(kept) - _size(prose)
+        left_out["notes"] += page.in_notes + _size(prose) - _size(without_notes)
+        text += without_notes
+    return text, left_out
+
+
+def _size(lines: Iterable[Line]) -> int:
+    return size(*(line.text for line in lines))
 
 
 def _body_size(lines: Iterable[Line]) -> float:

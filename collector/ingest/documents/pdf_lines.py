@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from collector.ingest.documents.blocks import clean
+from collector.ingest.documents.blocks import clean, size
 
 # Letters as fonts join them, which are written apart.
 _JOINED = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufdcf\ufdf0-\ufdfb\ufe70-\ufefc]+")
@@ -87,6 +87,7 @@ class Page:
     """A page's lines in the order of reading, tables left out.
 
     `agrees`: two libraries have read the same words. `n_tables`: how many were left out.
+    `in_tables`, `in_notes`: how many characters, of ruled tables and of what is tagged as a note.
     """
 
     number: int
@@ -94,6 +95,8 @@ class Page:
     lines: list[Line]
     agrees: bool
     n_tables: int = 0
+    in_tables: int = 0
+    in_notes: int = 0
 
 
 def read_pages(path: Path) -> Iterator[Page]:
@@ -109,10 +112,12 @@ def read_pages(path: Path) -> Iterator[Page]:
             tables, others = _tables(other, height)
             rows = map(_without_marks, with_pieces(_rows(page.get_textpage())))
             lines = [line for row, is_note in rows if (line := _line(row, number, is_note))]
-            apart = [*tables, *others]
-            kept = [line for line in lines if not any(_is_in(line, each) for each in apart)]
+            outside = [line for line in lines if not any(_is_in(line, each) for each in tables)]
+            kept = [line for line in outside if not any(_is_in(line, each) for each in others)]
             n_tables = sum(any(_is_in(line, table) for line in lines) for table in tables)
-            yield Page(number, height, join_rows(kept), _agree(lines, other), n_tables)
+            sizes = [size(*(line.text for line in each)) for each in (lines, outside, kept)]
+            apart = (sizes[0] - sizes[1], sizes[1] - sizes[2])
+            yield Page(number, height, join_rows(kept), _agree(lines, other), n_tables, *apart)
             other.close()
 
 

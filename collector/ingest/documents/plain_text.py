@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from collector.ingest.documents.blocks import (
     HEADING,
@@ -11,6 +11,7 @@ from collector.ingest.documents.blocks import (
     cleaned,
     guessed_title,
     said_left_out,
+    size,
 )
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
 from collector.ingest.links import Link
@@ -44,17 +45,26 @@ def read_plain_text(text: str, links: Sequence[Link] = ()) -> DocumentText:
     n_without_notes = _where_notes_begin(text, groups)
     blocks: list[Block] = []
     n_tables = 0
+    left_out = Counter(notes=size(*_lines(text, groups[n_without_notes:])))
     for number, lines in enumerate(groups[:n_without_notes]):
         block = _heading(text, lines, is_first=number == 0)
         if block and number + 1 < len(groups):
             blocks.append(block)
         elif _is_table(text, lines):
             n_tables += 1
+            left_out["tables"] += size(*_lines(text, [lines]))
         elif not _is_rule(text, lines):
-            blocks += _prose(text, lines, links)
+            prose = list(_prose(text, lines, links))
+            blocks += prose
+            marks = size(*_lines(text, [lines])) - size(*(each.text for each in prose))
+            left_out["marks of items"] += marks
     n_notes = len(_marks(text, groups[n_without_notes:]))
     notes = [*said_left_out("table", n_tables), *said_left_out("note", n_notes)]
-    return DocumentText(guessed_title(blocks), blocks, notes=notes)
+    return DocumentText(guessed_title(blocks), blocks, notes=notes, left_out=+left_out)
+
+
+def _lines(text: str, groups: Iterable[Lines]) -> Iterator[str]:
+    return (text[start:end] for lines in groups for start, end in lines)
 
 
 def _where_notes_begin(text: str, groups: Sequence[Lines]) -> int:

@@ -6,7 +6,7 @@ are told.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from collector.ingest.documents.blocks import (
@@ -17,22 +17,33 @@ from collector.ingest.documents.blocks import (
     clean,
     cleaned,
     said_left_out,
+    size,
     title_from,
 )
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
 from collector.ingest.links import Link
 
-# What is no running text: the site's own parts, programs, pictures, notes and their marks.
-LEFT_OUT = (
-    "script, style, noscript, template, svg, math, iframe, object, video, audio, canvas, nav, "
-    "footer, aside, button, select, form textarea, form label, figure, figcaption, [hidden], "
-    "[aria-hidden=true], "
-    "[role=navigation], [role=banner], [role=contentinfo], [role=complementary], [role=search], "
-    "[role=note], [role=doc-footnote], [role=doc-endnotes], [role=doc-noteref], [role=doc-toc], "
-    ".footnotes, .footnote-ref, .reference, .references, .reflist, .mw-editsection, .noprint, "
-    ".navbox, .infobox, .metadata, .side-box, .hatnote, .toc, "
-    "[typeof~='mw:Extension/ref'], [typeof~='mw:Extension/references']"
-)
+# What no reader sees.
+UNSHOWN = "script, style, template"
+# What is no running text, by the rule.
+BESIDE = "parts of the site"
+LEFT_OUT = {
+    BESIDE: (
+        "nav, footer, aside, noscript, [role=navigation], [role=banner], [role=contentinfo], "
+        "[role=complementary], [role=search], [role=doc-toc], .mw-editsection, .noprint, .navbox, "
+        ".metadata, .side-box, .hatnote, .toc"
+    ),
+    "pictures": "svg, iframe, object, video, audio, canvas, figure, figcaption",
+    "formulas": "math",
+    "forms": "button, select, form textarea, form label",
+    "notes": (
+        "[role=note], [role=doc-footnote], [role=doc-endnotes], [role=doc-noteref], .footnotes, "
+        ".footnote-ref, .reference, .references, .reflist, [typeof~='mw:Extension/ref'], "
+        "[typeof~='mw:Extension/references']"
+    ),
+    "tables": ".infobox",
+    "hidden text": "[hidden], [aria-hidden=true]",
+}
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 ITEMS = frozenset({"li", "dt", "dd", "pre"})
 BLOCKS = frozenset(
@@ -57,11 +68,14 @@ def read_web_page(html: str) -> DocumentText:
     language = (page.root.attributes.get("lang") or "") if page.root else ""
     heading = page.css_first("head > title")
     told = clean(heading.text()) if heading else ""
-    part = _main_part(page)
-    n_tables = _take_tables_out(part)
+    left_out = _without_what_is_no_text(page)
+    part = _main_part(page, left_out)
+    n_tables, n_characters = _take_tables_out(part)
+    left_out["tables"] += n_characters
     blocks = list(_Walk().blocks(part))
     notes = [*_disagreement(html, blocks), *said_left_out("table", n_tables)]
-    return DocumentText(title_from(blocks) or told[:MAX_TITLE], blocks, language, notes=notes)
+    title = title_from(blocks) or told[:MAX_TITLE]
+    return DocumentText(title, blocks, language, notes=notes, left_out=+left_out)
 
 
 def read_markdown(text: str) -> DocumentText:
@@ -76,22 +90,44 @@ def read_markdown(text: str) -> DocumentText:
     title = re.search(r"^title:[ \t]*(.+?)[ \t]*$", front, re.M)
     found = read_web_page(reader.renderer.render(tokens, reader.options, {}))
     named = clean(title[1].strip("'\"")) if title else found.title
-    return DocumentText(named[:MAX_TITLE], found.blocks, notes=found.notes)
+    left_out = Counter(found.left_out) + Counter({"a head in YAML": size(front)})
+    return DocumentText(named[:MAX_TITLE], found.blocks, notes=found.notes, left_out=left_out)
 
 
-def _main_part(page: Any) -> Any:
-    """Return the element of the page's own text, with its tables; what is none of it taken out."""
-    for mark in page.css("sup"):
-        if mark.css_first("a[href^='#']") and _MARK.fullmatch(mark.text()):
-            mark.decompose()
-    _open_answers(page)
-    for part in page.css(LEFT_OUT):
+def _without_what_is_no_text(page: Any) -> Counter[str]:
+    """Take out of a page what is none of its text; return how much that was, by rule."""
+    for part in page.css(UNSHOWN)[::-1]:
         part.decompose()
+    marks = [
+        mark
+        for mark in page.css("sup")
+        if mark.css_first("a[href^='#']") and _MARK.fullmatch(mark.text())
+    ]
+    left_out = Counter(notes=_take_out(marks))
+    _open_answers(page)
+    for rule, selector in LEFT_OUT.items():
+        left_out[rule] += _take_out(page.css(selector))
+    return left_out
+
+
+def _take_out(parts: Sequence[Any]) -> int:
+    """Take elements, in the order of the page, out of it; return the size of their text."""
+    whole = 0
+    # One inside another comes first: what is in an element that was taken out is there no more.
+    for part in reversed(parts):
+        whole += size(part.text(separator=" "))
+        part.decompose()
+    return whole
+
+
+def _main_part(page: Any, left_out: Counter[str]) -> Any:
+    """Return the element of the page's own text, with its tables; add what else there is."""
     parts = page.css("main, [role=main]") or page.css("article")
     if len(parts) == 1:
+        whole = page.body or page.root
+        left_out[BESIDE] += size(whole.text(separator=" ")) - size(parts[0].text(separator=" "))
         return parts[0]
-    for header in page.css("body > header"):
-        header.decompose()
+    left_out[BESIDE] += _take_out(page.css("body > header"))
     return page.body or page.root
 
 
@@ -107,16 +143,14 @@ def _open_answers(page: Any) -> None:
                 del answer.attrs[name]
 
 
-def _take_tables_out(part: Any) -> int:
-    """Return how many tables of data were taken out of the page's own text."""
-    # One inside another comes first: what is in a table that was taken out is there no more.
-    tables = part.css("table")[::-1] if part is not None else []
-    number = 0
-    for table in tables:
+def _take_tables_out(part: Any) -> tuple[int, int]:
+    """Return how many tables of data were taken out of the page's own text, and their size."""
+    number = whole = 0
+    for table in part.css("table")[::-1] if part is not None else []:
         if not _lays_out(table):
-            table.decompose()
+            whole += _take_out([table])
             number += 1
-    return number
+    return number, whole
 
 
 def _lays_out(table: Any) -> bool:

@@ -1,6 +1,7 @@
 """Reads Word's docx files: headings by their styles, paragraphs, items of lists; no tables."""
 
 import re
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from collector.ingest.documents.blocks import (
     DocumentText,
     clean,
     said_left_out,
+    size,
     title_from,
 )
 from collector.ingest.errors import DocumentError
@@ -25,6 +27,13 @@ _BLANKS = ("tab", "br", "cr")
 # What was deleted or moved away, and what older programs show in place of a text box.
 _NOT_SAID = ("del", "moveFrom", "Fallback")
 _TEXT_BOX = "txbxContent"
+_STORED_APART = {
+    "footnotes": "notes",
+    "endnotes": "notes",
+    "comments": "comments",
+    "header": "headers and footers",
+    "footer": "headers and footers",
+}
 _NAMES = {"w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main"}
 _W = f"{{{_NAMES['w']}}}"
 
@@ -35,20 +44,28 @@ def read_word_file(path: Path, name: str) -> DocumentText:
     Notes, headers and footers are stored apart from the text, and stay there. Hidden text is left
     out; what stands in text boxes comes after the paragraph that these hang on.
     """
+    left_out = Counter[str]()
     from docx import Document
     from docx.opc.exceptions import PackageNotFoundError
+    from docx.oxml import parse_xml
     from lxml.etree import XMLSyntaxError
 
     try:
         document = Document(str(path))
         parts = list(_parts(document.element.body))
-        blocks = list(_blocks(document, (each for each in parts if _tag(each) == "p")))
+        blocks = list(_blocks(document, parts, left_out))
         notes = said_left_out("table", sum(_tag(each) == "tbl" for each in parts))
+        for relation in document.part.rels.values():
+            rule = _STORED_APART.get(relation.reltype.rpartition("/")[2])
+            if rule and not relation.is_external:
+                part = parse_xml(relation.target_part.blob)
+                left_out[rule] += size(*_said(part, (), is_hidden=False))
         told = clean(document.core_properties.title or "")
         language = document.core_properties.language or ""
     except (PackageNotFoundError, BadZipFile, XMLSyntaxError, KeyError, ValueError) as error:
         raise DocumentError(f"{name} is damaged, or no docx.") from error
-    return DocumentText(title_from(blocks) or told[:MAX_TITLE], blocks, language, notes=notes)
+    title = title_from(blocks) or told[:MAX_TITLE]
+    return DocumentText(title, blocks, language, notes=notes, left_out=+left_out)
 
 
 def _tag(node: Any) -> str:
@@ -76,16 +93,24 @@ def _text_boxes(parent: Any) -> Iterator[Any]:
             yield from _text_boxes(node)
 
 
-def _blocks(document: Any, paragraphs: Iterable[Any]) -> Iterator[Block]:
+def _blocks(document: Any, parts: Iterable[Any], left_out: Counter[str]) -> Iterator[Block]:
+    """Yield the paragraphs and headings; add how much is left out."""
     from docx.text.paragraph import Paragraph
 
     hidden = _hidden_styles(document.styles.element)
-    for each in paragraphs:
+    for each in parts:
+        if _tag(each) == "tbl":
+            left_out["tables"] += size(*_said(each, (), is_hidden=False))
+            continue
         is_hidden = _named(each, "w:pPr/w:pStyle") in hidden
         text = clean("".join(_said(each, hidden, is_hidden)))
+        left_out["hidden text"] += size(*_said(each, (), is_hidden=False)) - size(text)
         part = Paragraph(each, document._body)
         style = (part.style.name if part.style else "") or ""
-        if not any(map(str.isalnum, text)) or _APART.match(style):
+        if not any(map(str.isalnum, text)):
+            continue
+        if _APART.match(style):
+            left_out["captions and contents"] += size(text)
             continue
         heading = _HEADING.match(style)
         if heading or style == "Title":

@@ -6,6 +6,7 @@ import orjson
 
 from collector.ingest.command import IngestCommand, corpus_options, counted, told_in_one_line
 from collector.ingest.documents.ingestion import IngestReport, Report, ingest_documents
+from collector.ingest.documents.losses import losses_told
 from collector.language_names import language_name
 from common.command_line import MANAGE
 
@@ -74,15 +75,17 @@ class Command(IngestCommand):
                 self.stdout.write(f"  {line}")
             if lines[SHOWN:]:
                 self.stdout.write(f"  … and {len(lines) - SHOWN:,} more: --json has all.")
-        left_out = " What is left out is named above." if done.left_out else ""
+        named = " What is left out is named above." if done.left_out else ""
         self.stdout.write(
             f"{len(done.added):,} new, {len(done.changed):,} changed, {done.unchanged:,} as "
-            f"before.{left_out}"
+            f"before.{named}"
         )
         self.stdout.write(
             f"{corpus.slug}: {counts['documents']:,} documents, {counts['pages']:,} pages, "
             f"{counts['paragraphs']:,} paragraphs, {counts['list_items']:,} items of lists; "
             f"{language_name(corpus.language)}, licence {corpus.licence_name}."
         )
+        if left_out := losses_told(counts.get("characters", 0), counts.get("left_out", {})):
+            self.stdout.write(f"Left out in reading: {left_out}.")
         if corpus.licence_name == "unknown":
             self.stdout.write("Name the licence of the documents: run this again with --licence.")

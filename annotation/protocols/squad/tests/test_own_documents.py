@@ -28,7 +28,8 @@ def test_they_are_asked_about_and_released_with_true_offsets(
     folder.mkdir()
     for number in range(4):
         told = TEXT.format(n=1900 + number)
-        (folder / f"{number}.md").write_text(f"# {number}\n\n## 𝒜 {number}\n\n{told}\n", "utf-8")
+        text = f"# {number}\n\n## 𝒜 {number}\n\n{told}\n\n|a|b|\n|-|-|\n|1|2|\n"
+        (folder / f"{number}.md").write_text(text, "utf-8")
     options = {"corpus": "own", "language": "ar", "processes": 1}
     call_command("ingest_documents", str(folder), **options, stdout=StringIO())
     assert Corpus.objects.get().direction == "rtl"
@@ -42,6 +43,8 @@ def test_they_are_asked_about_and_released_with_true_offsets(
     for name in ("AEDITH", "AIDA"):
         assert Person(name, collection).work("answer") == 2
     files = release(collection, tmp_path / "out")
+    card = (tmp_path / "out/README.md").read_text("utf-8")
+    assert "were read, 5 % of the text (characters: tables 16) was left out." in card
     found = [pair for file in files.values() for pair in questions_of(file)]
     assert len(found) > 3
     for question, context in found:

@@ -61,6 +61,36 @@ def test_a_folder_becomes_a_corpus_of_articles(folder: Path) -> None:
     assert (paragraph.n_links_in_corpus, paragraph.pages) == (1, None)
 
 
+def test_what_is_left_out_of_documents_is_counted_by_rule_and_much_of_it_is_a_warning(
+    tmp_path: Path,
+) -> None:
+    table = "year   keeper\n1871   Ada"
+    much = write(
+        tmp_path / "much.txt", f"{prose(2)}\n\n{table}\n\nNOTES\n\nTHE END\n\n- {prose(1)}"
+    )
+    little = write(tmp_path / "little.html", f"<nav>Home</nav><p>{prose(20)}")
+    done = run(much, little)
+    found = {one.external_id: one for one in Document.objects.all()}
+    kept = len((prose(2) + prose(1)).replace(" ", ""))
+    assert found["much.txt"].n_characters == kept + len("THEEND")
+    assert found["much.txt"].left_out == {
+        "headings without text": 5,
+        "marks of items": 1,
+        "tables": 17,
+    }
+    assert found["little.html"].left_out == {"parts of the site": 4}
+    assert done["counts"]["left_out"] == {
+        "headings without text": 5,
+        "marks of items": 1,
+        "parts of the site": 4,
+        "tables": 17,
+    }
+    assert [note for note in done["notes"] if "of the text" in note] == [
+        "much.txt: left out is 10 % of the text (characters: tables 17, "
+        "headings without text 5, marks of items 1)."
+    ]
+
+
 def test_rows_keep_their_ids_addresses_and_licences(tmp_path: Path) -> None:
     linked = "About the lamp.\n\nThe tower is old."
     lines = row(id="q-1", title="Lamp", text=linked, links=[[10, 14, 7]], licence="CC BY 4.0")
@@ -280,10 +310,10 @@ def test_a_run_that_was_stopped_goes_on_after_the_last_document(
         write(tmp_path / f"{name}.txt", prose(4, name))
     store = ingestion._store
 
-    def stop_at_the_second(*given: Any) -> None:
+    def stop_at_the_second(*given: Any) -> list[Document]:
         if Document.objects.exists():
             raise KeyboardInterrupt
-        store(*given)
+        return store(*given)
 
     with monkeypatch.context() as patch:
         patch.setattr(ingestion, "BATCH", 1)

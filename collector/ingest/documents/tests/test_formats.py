@@ -330,7 +330,7 @@ def test_a_line_that_runs_to_the_left_is_whole_where_pdfium_cuts_it() -> None:
 def test_words_parted_at_the_end_of_a_line_are_whole() -> None:
     texts = ("The light-", "house was a well-", "known light-", "House. Light is well-known.")
     page = Page(1, 842, lines(*texts), agrees=True)
-    (block,) = read_blocks([page])
+    ((block,), _) = read_blocks([page])
     assert block.text == "The lighthouse was a well-known light-House. Light is well-known."
 
 
@@ -377,9 +377,10 @@ def test_levels_begin_at_the_main_section_and_empty_headings_go() -> None:
         Block("heading", "Chapter", 5),
         Block("paragraph", "Text."),
     ]
-    sections, paragraphs, _ = sections_of(DocumentText("title", blocks), "title")
+    sections, paragraphs, _, n_left_out = sections_of(DocumentText("title", blocks), "title")
     assert sections == [(0, ""), (2, "Part"), (3, "Chapter")]
     assert paragraphs == [(2, "paragraph", "Text.", [])]
+    assert n_left_out == len("Nothinghere")
 
 
 CHAPTER = (
@@ -399,7 +400,7 @@ def test_a_document_is_called_by_the_heading_it_begins_with(tmp_path: Path) -> N
     file = making.docx(tmp_path / "a.docx", story, title="Template 7")
     read = [found(path) for path in (chapter, page, file)]
     assert [each.title for each in read] == ["The Slice Type", "Methods", "Methods"]
-    sections, _, _ = sections_of(read[0].text, read[0].title)
+    sections, *_ = sections_of(read[0].text, read[0].title)
     assert sections == [(0, ""), (2, "The Slice Type"), (3, "Other Slices"), (2, "Summary")]
 
 
