@@ -133,6 +133,19 @@ def _leads_nowhere(blocks: Sequence[Block], number: int) -> bool:
     return following is None or (following.kind == HEADING and following.level <= block.level)
 
 
+def guessed(blocks: Sequence[Block]) -> list[Block]:
+    """Return blocks whose headings were guessed: all but the first have text under them.
+
+    One without is a paragraph, as the items of a list are that look like numbered headings.
+    """
+    return [
+        replace(block, kind=PARAGRAPH, level=0)
+        if number and _leads_nowhere(blocks, number)
+        else block
+        for number, block in enumerate(blocks)
+    ]
+
+
 def title_from(blocks: Sequence[Block]) -> str:
     """Return the only heading of level 1, else the heading a document begins with, else blank."""
     highest = [block for block in blocks if block.kind == HEADING and block.level == 1]

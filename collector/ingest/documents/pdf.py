@@ -18,6 +18,7 @@ from collector.ingest.documents.blocks import (
     Block,
     DocumentText,
     clean,
+    guessed,
     guessed_title,
     size,
 )
@@ -97,7 +98,7 @@ def read_blocks(pages: Sequence[Page]) -> tuple[list[Block], Counter[str]]:
     joined = _Joiner(lines, body)
     for line in lines:
         joined.add(line)
-    blocks = joined.done()
+    blocks = guessed(joined.done())
     left_out[MARKS] += _size(lines) - size(*(block.text for block in blocks))
     return blocks, +left_out
 

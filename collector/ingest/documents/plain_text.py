@@ -9,6 +9,7 @@ from collector.ingest.documents.blocks import (
     Block,
     DocumentText,
     cleaned,
+    guessed,
     guessed_title,
     said_left_out,
     size,
@@ -58,6 +59,7 @@ def read_plain_text(text: str, links: Sequence[Link] = ()) -> DocumentText:
             blocks += prose
             marks = size(*_lines(text, [lines])) - size(*(each.text for each in prose))
             left_out["marks of items"] += marks
+    blocks = guessed(blocks)
     n_notes = len(_marks(text, groups[n_without_notes:]))
     notes = [*said_left_out("table", n_tables), *said_left_out("note", n_notes)]
     return DocumentText(guessed_title(blocks), blocks, notes=notes, left_out=+left_out)

@@ -126,6 +126,18 @@ def test_cells_in_columns_or_between_bars_are_a_table(table: str) -> None:
     assert list(read.notes) == [ONE_TABLE]
 
 
+def test_what_looks_like_headings_without_text_is_kept_as_paragraphs() -> None:
+    items = "1. Light the lamp\n\n2. Ring the bell\n\n3. Wait\n\n4. Go\n"
+    read = read_plain_text(f"What to do\n\n{items}")
+    assert told(read) == [
+        ("heading", "What to do"),
+        ("paragraph", "1. Light the lamp"),
+        ("paragraph", "2. Ring the bell"),
+        ("heading", "3. Wait"),
+        ("list_item", "Go"),
+    ]
+
+
 def test_notes_that_the_text_refers_to_are_counted() -> None:
     above = f"See [1], Ada¹ and the rock†. {FIRST}"
     read = read_plain_text(f"{above}\n\n---\n\n[1] One,\n  at length.\n¹ Two.\n\n† Three.\n")
