@@ -42,7 +42,7 @@ from collector.retrieval.passages import build_again
 from common.storable import NotStorable, storable
 
 BATCH = 50
-# So many files are named as the corpus's source.
+# So many files are named as the corpus's source, and documents of which much is left out.
 NAMED = 20
 READING, STORING = "Reading files", "Storing documents"
 # Of these one file holds many documents.
@@ -299,6 +299,7 @@ def _store_all(
     titles = {name: one.title for name, one in known.items() if name not in replaced}
     titles |= _titles(entries, set(titles.values()))
     targets = {title: title for title in titles.values()} | titles
+    losses: list[tuple[float, str]] = []
     for start in range(0, len(entries), BATCH):
         batch = entries[start : start + BATCH]
         found = list(_from_spool(batch, spool))
@@ -306,10 +307,17 @@ def _store_all(
         for one, row in zip(found, stored, strict=True):
             (done.changed if one.external_id in known else done.added).append(one.external_id)
             done.notes += [f"{one.external_id}: {note}" for note in one.text.notes]
-            if share_left_out(row.n_characters or 0, row.left_out) > MOST_LEFT_OUT:
+            if (share := share_left_out(row.n_characters or 0, row.left_out)) > MOST_LEFT_OUT:
                 told = losses_told(row.n_characters or 0, row.left_out)
-                done.notes.append(f"{one.external_id}: left out is {told}.")
+                losses.append((share, f"{one.external_id}: left out is {told}."))
         report(STORING, start + len(batch), len(entries))
+    losses.sort(key=lambda loss: -loss[0])
+    done.notes += [note for _, note in losses[:NAMED]]
+    if more := len(losses[NAMED:]):
+        done.notes.append(
+            f"{more:,} more documents lose over {100 * MOST_LEFT_OUT:.0f} % of their text: each "
+            "one's page says how much of what."
+        )
 
 
 def _titles(entries: Sequence[_Entry], taken: set[str]) -> dict[str, str]:

@@ -226,7 +226,7 @@ def _text(path: Path, name: str) -> str:
     return decoded_text(content, name).text
 
 
-def _page_text(path: Path, name: str) -> str:
+def decoded_page(path: Path, name: str) -> str:
     """Return the text of a page, in the encoding that it says it is in if that is so."""
     content = path.read_bytes()
     declared = _DECLARED.search(content[:_HEAD_BYTES])
@@ -251,7 +251,7 @@ def _markdown(path: Path, name: str) -> DocumentText:
 
 
 def _web_page(path: Path, name: str) -> DocumentText:
-    return read_web_page(_page_text(path, name))
+    return read_web_page(decoded_page(path, name))
 
 
 def _pdf(path: Path, name: str) -> DocumentText:

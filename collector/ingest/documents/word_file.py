@@ -59,7 +59,7 @@ def read_word_file(path: Path, name: str) -> DocumentText:
             rule = _STORED_APART.get(relation.reltype.rpartition("/")[2])
             if rule and not relation.is_external:
                 part = parse_xml(relation.target_part.blob)
-                left_out[rule] += size(*_said(part, (), is_hidden=False))
+                left_out[rule] += size(*_said(part))
         told = clean(document.core_properties.title or "")
         language = document.core_properties.language or ""
     except (PackageNotFoundError, BadZipFile, XMLSyntaxError, KeyError, ValueError) as error:
@@ -100,11 +100,11 @@ def _blocks(document: Any, parts: Iterable[Any], left_out: Counter[str]) -> Iter
     hidden = _hidden_styles(document.styles.element)
     for each in parts:
         if _tag(each) == "tbl":
-            left_out["tables"] += size(*_said(each, (), is_hidden=False))
+            left_out["tables"] += size(*_said(each))
             continue
         is_hidden = _named(each, "w:pPr/w:pStyle") in hidden
         text = clean("".join(_said(each, hidden, is_hidden)))
-        left_out["hidden text"] += size(*_said(each, (), is_hidden=False)) - size(text)
+        left_out["hidden text"] += size(*_said(each)) - size(text)
         part = Paragraph(each, document._body)
         style = (part.style.name if part.style else "") or ""
         if not any(map(str.isalnum, text)):
@@ -120,16 +120,19 @@ def _blocks(document: Any, parts: Iterable[Any], left_out: Counter[str]) -> Iter
             yield Block(LIST_ITEM if is_item else PARAGRAPH, text)
 
 
-def _said(parent: Any, hidden: Container[str], is_hidden: bool) -> Iterator[str]:
-    """Yield what a paragraph says, also in links, fields and inserted passages.
+def _said(
+    parent: Any, hidden: Container[str] | None = None, is_hidden: bool = False
+) -> Iterator[str]:
+    """Yield what an element says, also in links, fields and inserted passages.
 
-    is_hidden: whether runs are, of which neither they themselves nor their styles say otherwise.
+    hidden: the styles that hide text, or None to yield what is hidden too. is_hidden: whether runs
+    are, of which neither they themselves nor their styles say otherwise.
     """
     for node in parent:
         tag = _tag(node)
         if tag in (*_NOT_SAID, _TEXT_BOX):
             continue
-        if tag == "r":
+        if tag == "r" and hidden is not None:
             says_so = _hides(node)
             of_style = is_hidden or _named(node, "w:rPr/w:rStyle") in hidden
             if says_so or (says_so is None and of_style):

@@ -84,6 +84,16 @@ def test_what_is_left_out_of_documents_is_counted_by_rule_and_much_of_it_is_a_wa
     ]
 
 
+def test_of_many_documents_that_lose_much_those_that_lose_most_are_named(tmp_path: Path) -> None:
+    for number in range(23):
+        write(tmp_path / f"{number}.html", f"<nav>{'Home ' * (40 + number)}</nav><p>{prose(4)}")
+    told = [note for note in run(tmp_path)["notes"] if "text" in note and "same" not in note]
+    assert told[0].startswith("22.html: left out is 4")
+    assert told[20:] == [
+        "3 more documents lose over 5 % of their text: each one's page says how much of what."
+    ]
+
+
 def test_rows_keep_their_ids_addresses_and_licences(tmp_path: Path) -> None:
     linked = "About the lamp.\n\nThe tower is old."
     lines = row(id="q-1", title="Lamp", text=linked, links=[[10, 14, 7]], licence="CC BY 4.0")
