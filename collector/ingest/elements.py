@@ -4,6 +4,7 @@ import re
 from enum import Enum
 
 from collector.ingest.markup_escaping import hide
+from collector.ingest.raised import lowered, raised
 from collector.ingest.whitespace_repair import join
 from collector.ingest.xml_text import decoded, narrow, unescaped
 
@@ -14,6 +15,7 @@ class _Action(Enum):
     BREAK = "is a blank"
     BLOCK = "begins a new line"
     INLINE = "leaves what it encloses"
+    RAISED = "stands higher or lower than its line"
 
 
 _TAGS = {
@@ -31,11 +33,19 @@ _TAGS = {
     ),
     _Action.INLINE: (
         "abbr b bdi bdo big cite code data del dfn em font i ins kbd mark q rb rp rt rtc ruby s "
-        "samp small span strike strong sub sup time tt u var wbr noinclude onlyinclude "
+        "samp small span strike strong time tt u var wbr noinclude onlyinclude "
         "translate tvar languages a img"
     ),
+    _Action.RAISED: "sub sup",
 }
 _ACTIONS = {tag: action for action, tags in _TAGS.items() for tag in tags.split()}
+# Formulas, which are left out.
+FORMULAS = re.compile(rb"&lt;(?:math|chem|ce)\b", re.I)
+# What may dress up what is raised; so many tags at most.
+_DRESS = re.compile(r"/?(?:b|big|em|i|nobr|s|small|span|strong|u|var)\b", re.I)
+MOST_DRESS = 6
+_QUOTES = re.compile("'{2,}")
+_LINK = re.compile(r"(\[\[[^\[\]|]*\|)([^\[\]|]*)\]\]")
 _NAME = re.compile(r"(/?)([a-zA-Z][a-zA-Z0-9]*)")
 # How XML writes the angle brackets of wikitext.
 _OPEN, _CLOSE = "&lt;", "&gt;"
@@ -163,6 +173,8 @@ def _drop_tag(kept: list[str], parts: list[str], index: int, hopeless: set[str])
             kept.append(narrow(shown.encode()) + _after_tag(parts[end]))
             return end + 1
         hopeless.add(tag)
+    if action is _Action.RAISED and not name[1]:
+        return _write_raised(kept, parts, index, tag)
     after = _after(part, gap)
     if action is _Action.BLOCK:
         after = "\n" + after
@@ -172,3 +184,33 @@ def _drop_tag(kept: list[str], parts: list[str], index: int, hopeless: set[str])
     if after:
         kept.append(after)
     return index
+
+
+def _write_raised(kept: list[str], parts: list[str], index: int, tag: str) -> int:
+    """Write the element opened by part `index - 1` on its line; return the part to go on with.
+
+    With more than words inside, a note for one, its tags alone go.
+    """
+    first = _after_tag(parts[index - 1])
+    inside, end = first, index
+    while end < min(index + MOST_DRESS, len(parts)) and _DRESS.match(parts[end]):
+        inside += _after_tag(parts[end])
+        end += 1
+    if end == len(parts) or not parts[end].lower().startswith("/" + tag):
+        if first:
+            kept.append(first)
+        return index
+    plain = decoded(_QUOTES.sub("", inside))
+    link = _LINK.fullmatch(plain)
+    words = link[2] if link else plain
+    written = (raised if tag == "sup" else lowered)(words, kept[-1].rstrip("'"))
+    if "{{" in inside:
+        # What it says is known once its templates are read.
+        shown = f"{{{{{tag}|1={inside}}}}}"
+    elif written == words:
+        shown = inside
+    else:
+        shown = narrow((f"{link[1]}{written}]]" if link else written).encode())
+    if shown := shown + _after_tag(parts[end]):
+        kept.append(shown)
+    return end + 1

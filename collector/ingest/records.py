@@ -27,6 +27,7 @@ class PageRecord(NamedTuple):
     links). Plain tuples, because they travel between processes; a redirect has none of either.
     `timestamp` is ISO 8601 or blank; `infoboxes`: the names of the templates, lower case. `pages`:
     of each paragraph, where the pages of a document begin in it; empty where there are none.
+    `n_formulas`: formulas and measures that are left out, as they cannot be written as text.
     """
 
     title: str
@@ -41,6 +42,7 @@ class PageRecord(NamedTuple):
     categories: list[str]
     infoboxes: Sequence[str] = ()
     pages: Sequence[Sequence[tuple[int, int]]] = ()
+    n_formulas: int = 0
 
 
 class CategoryRecord(NamedTuple):
@@ -124,4 +126,5 @@ class PageReader:
             paragraphs=[] if redirect else parsed.paragraphs,
             categories=parsed.categories,
             infoboxes=parsed.infoboxes,
+            n_formulas=parsed.n_formulas,
         )

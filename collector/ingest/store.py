@@ -198,6 +198,7 @@ def _counted(
     counts: Counter[str] = Counter({"pages": len(records)})
     for page in pages:
         counts[_PLURALS[ArticleKind(page.kind)]] += 1
+        counts["formulas_left_out"] += page.n_formulas
         counts["lists"] += page.is_list and page.kind == ArticleKind.ARTICLE
         for _, kind, _, links in page.paragraphs:
             counts[_PLURALS[ParagraphKind(kind)]] += 1

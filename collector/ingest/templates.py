@@ -1,9 +1,11 @@
 """Drops templates, but keeps the words of those that only dress words up."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import NamedTuple
 
+from collector.ingest.number_templates import MEASURES, Reader, fraction
+from collector.ingest.number_templates import READERS as OF_NUMBERS
 from collector.ingest.whitespace_repair import join
 from collector.ingest.wiki_names import is_disambiguation, is_infobox
 
@@ -18,22 +20,20 @@ MAX_INFOBOXES = 50
 MAX_NAME = 255
 # Among wide characters a pattern cuts in half the time that `split` takes.
 _OPENING = re.compile(r"\{\{")
-Reader = Callable[[list[str]], str]
-
-
-"""Makes words of a template's positional arguments."""
-
 _NAMED = re.compile(r"\s*([\w -]+?)\s*=")
-_LANGUAGE = re.compile(r"lang-[a-z-]+")
+# Named for the language or the script of their first argument.
+_LANGUAGE = re.compile(r"lang-[a-z-]+|script/.+")
+# {{formatnum:12000}} has its number in its name.
+_FORMATTED = re.compile(r"formatnum ?: ?([\d.,]+)")
 
 # Shown as their first argument, their second, their last.
 _FIRST = """
-nowrap|nobr|nobold|small|smaller|big|larger|em|strong|abbr|tooltip|sic|bdo|bdi|script|sup|sub|mvar
+nowrap|nobr|nobold|small|smaller|big|larger|em|strong|abbr|tooltip|sic|bdo|bdi|mvar
 ill|interlanguage link|illm|iw|nihongo|nihongo2|nihongo3|flag|flagu|flagcountry|vanchor|smallcaps|sc
 visible anchor|char|code|mono|samp|kbd|var|strikethrough|underline|ipa|unicode|noitalic|normal
 formatnum|q
 """
-_SECOND = "lang|langx|abbrlink|rtl-lang|smallcaps2"
+_SECOND = "script|lang|langx|abbrlink|rtl-lang|smallcaps2"
 _LAST = "transl|transliteration|font color|colored text"
 # Shown on lines of their own.
 _QUOTED = "quote|blockquote|cquote|bq|quotation|rquote"
@@ -66,16 +66,20 @@ _CHARACTERS = {
     "ʻ": "okina|ʻokina",
     "=": "=",
 }
-_BETWEEN_NUMBERS = {"-": "–", "–": "–", "x": " × ", "to": " to ", "and": " and ", "or": " or "}
 
 
 def reader_of(name: str) -> Reader | None:
     """Return what makes words of the template called `name` (lower case); None: it has none."""
+    if number := _FORMATTED.fullmatch(name):
+        return _constant(number[1])
     return _READERS.get(name) or (_nth(0) if _LANGUAGE.fullmatch(name) else None)
 
 
-def arguments_of(content: str) -> list[str]:
-    """Return the positional arguments of a template's inside, `1=` included; bars in links stay."""
+def arguments_of(content: str) -> tuple[list[str], dict[str, str]]:
+    """Return the positional arguments of a template's inside, `1=` included, and the named ones.
+
+    Bars in links stay.
+    """
     arguments: list[str] = []
     depth = 0
     for part in content.split("|")[1:]:
@@ -84,49 +88,37 @@ def arguments_of(content: str) -> list[str]:
         else:
             arguments.append(part)
         depth += part.count("[[") - part.count("]]")
-    return [value for value in map(_positional, arguments) if value is not None]
-
-
-def _positional(argument: str) -> str | None:
-    named = _NAMED.match(argument) if "=" in argument else None
-    if not named:
-        return argument
-    return argument[named.end() :] if named[1].isdigit() else None
+    positional: list[str] = []
+    named: dict[str, str] = {}
+    for argument in arguments:
+        name = _NAMED.match(argument) if "=" in argument else None
+        if name is None:
+            positional.append(argument)
+        elif name[1].isdigit():
+            positional.append(argument[name.end() :])
+        else:
+            named[name[1]] = argument[name.end() :].strip()
+    return positional, named
 
 
 def _nth(n: int) -> Reader:
-    return lambda arguments: arguments[n] if n < len(arguments) else ""
+    return lambda arguments, named: arguments[n] if n < len(arguments) else ""
 
 
-def _last(arguments: list[str]) -> str:
+def _last(arguments: list[str], named: Mapping[str, str]) -> str:
     return arguments[-1] if arguments else ""
 
 
-def _quoted(arguments: list[str]) -> str:
+def _quoted(arguments: list[str], named: Mapping[str, str]) -> str:
     return f"\n{arguments[0]}\n" if arguments else ""
 
 
 def _prefixed(prefix: str) -> Reader:
-    return lambda arguments: f"{prefix}{arguments[0]}" if arguments else ""
+    return lambda arguments, named: f"{prefix}{arguments[0]}" if arguments else ""
 
 
 def _constant(text: str) -> Reader:
-    return lambda arguments: text
-
-
-def _fraction(arguments: list[str]) -> str:
-    """{{frac|2|1|3}} → 2 1/3."""
-    if len(arguments) == 3:
-        return f"{arguments[0]} {arguments[1]}/{arguments[2]}"
-    return "/".join(arguments) if len(arguments) == 2 else ""
-
-
-def _converted(arguments: list[str]) -> str:
-    """Return the measure as written, without its conversion: {{convert|5|km|mi}} → 5 km."""
-    words = [word.strip() for word in arguments]
-    if len(words) >= 4 and words[1] in _BETWEEN_NUMBERS:
-        return f"{words[0]}{_BETWEEN_NUMBERS[words[1]]}{words[2]} {words[3]}"
-    return " ".join(words[:2]) if len(words) >= 2 else ""
+    return lambda arguments, named: text
 
 
 def _readers() -> dict[str, Reader]:
@@ -135,12 +127,11 @@ def _readers() -> dict[str, Reader]:
         (_SECOND, _nth(1)),
         (_LAST, _last),
         (_QUOTED, _quoted),
-        ("convert|cvt", _converted),
-        ("frac|fraction|sfrac", _fraction),
     ]
     groups += [(names, _prefixed(prefix)) for prefix, names in _PREFIXES.items()]
     groups += [(names, _constant(character)) for character, names in _CHARACTERS.items()]
-    return {name: reader for names, reader in groups for name in names.split("|")}
+    read = {name: reader for names, reader in groups for name in names.split("|")}
+    return {**read, **OF_NUMBERS}
 
 
 _READERS = _readers()
@@ -149,12 +140,14 @@ _READERS = _readers()
 class Dropped(NamedTuple):
     """Text without its templates, and what those said of the page.
 
-    infoboxes: their names in order, each once, in lower case.
+    infoboxes: their names in order, each once, in lower case. n_unread: how many measures
+    could not be read.
     """
 
     text: str
     is_disambiguation: bool
     infoboxes: list[str]
+    n_unread: int
 
 
 class Templates:
@@ -174,6 +167,7 @@ class Templates:
         kept: list[str] = [first]
         opened: list[int] = []
         marked = False
+        n_unread = 0
         infoboxes: dict[str, None] = {}
         readers = self._readers
         for part in parts:
@@ -196,14 +190,17 @@ class Templates:
                     infoboxes[_plain(name)] = None
                 elif len(opened) < MAX_DEPTH:
                     words = _words(reader, "".join(kept[start:]))
+                    n_unread += not words and reader in MEASURES
                 del kept[start:]
+                if words and reader is fraction and kept[-1][-1:].isdigit():
+                    words = " " + words
                 if words:
                     kept.append(words)
                 if not words and not opened and kept[-1][-1:] in (" ", "\n", "("):
                     join(kept, after)
                 elif after:
                     kept.append(after)
-        return Dropped("".join(kept), marked, list(infoboxes)[:MAX_INFOBOXES])
+        return Dropped("".join(kept), marked, list(infoboxes)[:MAX_INFOBOXES], n_unread)
 
     def _reader(self, name: str) -> Reader | None:
         if len(self._readers) > MAX_NAMES:
@@ -225,12 +222,12 @@ def _plain(name: str) -> str:
 
 
 def _words(reader: Reader, content: str) -> str:
-    return reader(arguments_of(content)) if len(content) <= MAX_CHARACTERS else ""
+    return reader(*arguments_of(content)) if len(content) <= MAX_CHARACTERS else ""
 
 
-def _marks_disambiguation(arguments: list[str]) -> str:
+def _marks_disambiguation(arguments: list[str], named: Mapping[str, str]) -> str:
     return ""
 
 
-def _says_what_it_is(arguments: list[str]) -> str:
+def _says_what_it_is(arguments: list[str], named: Mapping[str, str]) -> str:
     return ""

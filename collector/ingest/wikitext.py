@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from collector.ingest import wiki_names
 from collector.ingest.dropped_markup import drop_media, drop_tables
-from collector.ingest.elements import drop_elements
+from collector.ingest.elements import FORMULAS, drop_elements
 from collector.ingest.inline import clean, has_variants
 from collector.ingest.lines import Paragraph, Section, read_lines
 from collector.ingest.links import LinkReader
@@ -20,7 +20,10 @@ _LEAD: Section = (0, "")
 
 @dataclass
 class ParsedPage:
-    """What a page says; `redirect` is the title it points to, blank for a page with text."""
+    """What a page says; `redirect` is the title it points to, blank for a page with text.
+
+    `n_formulas`: how many formulas and measures are left out, as they cannot be written as text.
+    """
 
     sections: list[Section] = field(default_factory=lambda: [_LEAD])
     paragraphs: list[Paragraph] = field(default_factory=list)
@@ -28,6 +31,7 @@ class ParsedPage:
     infoboxes: list[str] = field(default_factory=list)
     redirect: str = ""
     is_disambiguation: bool = False
+    n_formulas: int = 0
 
 
 class Wikitext:
@@ -48,16 +52,17 @@ class Wikitext:
         """
         if redirect := self.redirect(xml):
             return ParsedPage(redirect=redirect)
-        text, is_disambiguation, infoboxes = self._templates.drop(drop_elements(b"\n" + xml))
-        text, categories = drop_media(drop_tables(text), self.titles)
+        dropped = self._templates.drop(drop_elements(b"\n" + xml))
+        text, categories = drop_media(drop_tables(dropped.text), self.titles)
         text, links = self._links.read(clean(text, variants=self._variants))
         sections, paragraphs = read_lines(text, links)
         return ParsedPage(
             sections,
             paragraphs,
             list(dict.fromkeys(filter(None, categories))),
-            infoboxes,
-            is_disambiguation=is_disambiguation,
+            dropped.infoboxes,
+            is_disambiguation=dropped.is_disambiguation,
+            n_formulas=dropped.n_unread + len(FORMULAS.findall(xml)),
         )
 
     def categories(self, xml: bytes) -> list[str]:

@@ -7,12 +7,14 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector.ingest.documents.blocks import clean, size
+from collector.ingest.documents.exponents import is_exponent
+from collector.ingest.raised import lowered, raised
 
 # Letters as fonts join them, which are written apart.
 _JOINED = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufdcf\ufdf0-\ufdfb\ufe70-\ufefc]+")
@@ -20,14 +22,22 @@ _JOINED = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufdcf\ufdf0-\ufdfb\ufe7
 PARTED = "\x02\ufffe"
 HYPHEN = re.compile("(?<=[^\\W\\d_])[\u00ad\u2010-]\\s*$")
 _MARKS = frozenset("0123456789*†‡§,[]()¹²³⁴⁵⁶⁷⁸⁹")
+_CLOSING = frozenset(",.;:!?)")
+_SIGNS = frozenset("+-−–")
+_SUPERSCRIPTS = "⁰¹²³⁴-⁹⁺⁻"
 _MIRRORED = dict(zip("()[]{}«»<>", ")(][}{»«><", strict=True))
 _BOLD = re.compile("bold|black|heavy", re.I)
 _WORD = re.compile(r"[^\W_]+")
+_RAISED_DIGITS = re.compile(f"[{_SUPERSCRIPTS}]+")
 # What tagged files call what is no running text.
 _IS_APART = re.compile("^(Table|Note|FENote|TOC)$")
 # What runs to the right in a line of letters that run to the left, here as it stands from its
 # right end: Latin words with what is between them, numbers; beside Hebrew also their signs.
-_LATIN, _DIGIT, _BRACKETS = "A-Za-z\u00c0-\u024f", "0-9\u0660-\u0669\u06f0-\u06f9", r"()\[\]{}"
+_LATIN, _DIGIT, _BRACKETS = (
+    "A-Za-z\u00c0-\u024f",
+    "0-9\u0660-\u0669\u06f0-\u06f9" + _SUPERSCRIPTS,
+    r"()\[\]{}",
+)
 _BETWEEN = rf"{_LATIN}{_DIGIT}{_BRACKETS}\s.,:;/%+&@_'’–-"
 _WORDS = re.compile(rf"[{_BRACKETS}]?(?:[{_LATIN}{_DIGIT}][{_BETWEEN}]*)?[{_LATIN}]")
 _NUMBER = re.compile(rf"[{_DIGIT}]+(?:[.,:/][{_DIGIT}]+)*")
@@ -35,14 +45,16 @@ _SIGNED_NUMBER = re.compile(rf"%?[{_DIGIT}]+(?:[.,:/+-][{_DIGIT}]+)*")
 _HEBREW = re.compile("[\u05d0-\u05ea]")
 _TURNS = re.compile(f"[{re.escape(''.join(_MIRRORED))}]")
 _ANY_BRACKET = re.compile(rf"[{_BRACKETS}]")
-# Shares of a line's height: how small and how raised a note's mark is, how far letters
-# of one row lie apart; where words run to the left, how narrow a gap is a blank between words
-# that pdfium tells apart, how wide it may be inside of one, and what is one beside a bracket,
+# Shares of a line's height: how small and how raised a note's mark is, how far down a small digit
+# is lowered, how far letters of one row lie apart; how narrow a gap is a blank between words;
+# where words run to the left, how wide it may be inside of one, and what is one beside a bracket,
 # which pdfium gives to either side.
-SMALL, RAISED, SAME_ROW = 0.8, 0.12, 0.35
+SMALL, RAISED, LOWERED, SAME_ROW = 0.8, 0.12, 0.05, 0.35
 NARROWEST_BLANK, WIDEST_INSIDE, BESIDE_BRACKET = 0.05, 0.3, 0.2
 # Of words, how many two libraries may read differently on a page.
 MOST_ODD_WORDS = 0.02
+# Letters after raised digits that say whether these are an isotope's.
+MOST_AFTER = 4
 
 
 class Letter(NamedTuple):
@@ -199,18 +211,39 @@ def _is_bold(page: Any, index: int) -> bool:
 
 
 def _without_marks(row: list[Letter]) -> tuple[list[Letter], bool]:
-    """Return the row without the small raised marks of notes, and whether it began with one."""
+    """Return the row without the small raised marks of notes, and whether it began with one.
+
+    What else is raised or lowered is written so: 10⁶, H₂O.
+    """
     sizes = Counter(round(letter.top - letter.bottom, 1) for letter in row)
     size = sizes.most_common(1)[0][0]
     foot = min((one.bottom for one in row if round(one.top - one.bottom, 1) == size), default=0.0)
-    kept = [
-        letter
-        for letter in row
-        if letter.text not in _MARKS
-        or letter.top - letter.bottom > SMALL * size
-        or letter.bottom < foot + RAISED * size
-    ]
+
+    def writer(letter: Letter) -> Callable[[str], str] | None:
+        if letter.top - letter.bottom > SMALL * size:
+            return None
+        if letter.bottom >= foot + RAISED * size and letter.text in _MARKS | _SIGNS:
+            return raised
+        is_lowered = letter.bottom < foot - LOWERED * size and letter.text.isdigit()
+        return lowered if is_lowered else None
+
+    kept: list[Letter] = []
+    at = 0
+    for write, run in itertools.groupby(row, writer):
+        letters = list(run)
+        at += len(letters)
+        before, after = _text(kept), _text(row[at : at + MOST_AFTER])
+        if write is raised and not is_exponent(before, _text(letters), after):
+            # A sign that is raised alone is no mark.
+            letters = [letter for letter in letters if letter.text not in _MARKS]
+        elif write is not None and before.strip():
+            letters = [letter._replace(text=write(letter.text)) for letter in letters]
+        kept += letters
     return kept, kept[:1] != row[:1]
+
+
+def _text(row: list[Letter]) -> str:
+    return "".join(letter.text for letter in row)
 
 
 def _line(row: list[Letter], page: int, is_note: bool) -> Line | None:
@@ -229,6 +262,7 @@ def _line(row: list[Letter], page: int, is_note: bool) -> Line | None:
     if not words:
         return None
     sizes = Counter(round(letter.top - letter.bottom, 1) for letter in letters)
+    size = sizes.most_common(1)[0][0]
     places = sorted((letter.left, letter.right) for letter in letters)
     gaps = [after[0] - before[1] for before, after in itertools.pairwise(places)]
     return Line(
@@ -236,9 +270,10 @@ def _line(row: list[Letter], page: int, is_note: bool) -> Line | None:
         page,
         left=places[0][0],
         right=max(right for _, right in places),
-        bottom=min(letter.bottom for letter in letters),
+        # Small letters may be lowered.
+        bottom=min(one.bottom for one in letters if one.top - one.bottom > SMALL * size),
         top=max(letter.top for letter in letters),
-        size=sizes.most_common(1)[0][0],
+        size=size,
         gap=max(gaps, default=0.0),
         is_bold=row[0].is_bold,
         is_hyphened=hyphen is not None,
@@ -330,12 +365,18 @@ def join_rows(lines: list[Line]) -> list[Line]:
     for line in lines:
         last = joined[-1] if joined else None
         if last and _is_mark_of(last, line):
+            if is_exponent(last.text, line.text):
+                text = last.text + raised(line.text)
+                joined[-1] = replace(last, text=text, right=line.right, top=line.top)
             continue
         beside = last and abs(line.bottom - last.bottom) < SAME_ROW * line.size
         if last and beside and last.right <= line.left + SAME_ROW * line.size:
+            # pdfium cuts a line also after what is raised or lowered in it.
+            is_near = line.left - last.right < NARROWEST_BLANK * line.size
+            gap = "" if is_near or line.text[0] in _CLOSING else " "
             joined[-1] = replace(
                 line,
-                text=f"{last.text} {line.text}",
+                text=last.text + gap + line.text,
                 left=last.left,
                 bottom=min(last.bottom, line.bottom),
                 top=max(last.top, line.top),
@@ -349,8 +390,8 @@ def join_rows(lines: list[Line]) -> list[Line]:
 
 
 def _is_mark_of(last: Line, line: Line) -> bool:
-    """Return whether a line is the raised mark of a note at the end of the one before it."""
-    is_small = line.size <= SMALL * last.size and _MARKS.issuperset(line.text)
+    """Return whether a line is a raised mark or number at the end of the one before it."""
+    is_small = line.size <= SMALL * last.size and (_MARKS | _SIGNS).issuperset(line.text)
     return is_small and last.bottom < line.bottom < last.top and line.left > last.right - line.size
 
 
@@ -388,10 +429,13 @@ def _agree(lines: list[Line], other: Any) -> bool:
     """Return whether pdfminer has read the words that we have; of scripts drawn to the left, their
     letters, as it leaves these as they were drawn.
     """
-    ours = Counter(word for line in lines for word in _words(line.text))
     theirs = Counter(word for each in other.extract_words() for word in _words(each["text"]))
-    odd = (ours - theirs).total()
-    return odd <= max(ours.total() * MOST_ODD_WORDS, 1)
+    words = [line.text for line in lines]
+    # Raised digits are words of their own to pdfminer, or not, by how high they stand.
+    apart = [_RAISED_DIGITS.sub("", text) for text in words]
+    ours = [Counter(word for text in read for word in _words(text)) for read in (words, apart)]
+    odd = min((each - theirs).total() for each in ours)
+    return odd <= max(ours[0].total() * MOST_ODD_WORDS, 1)
 
 
 def _words(text: str) -> list[str]:

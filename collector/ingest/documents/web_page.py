@@ -5,6 +5,7 @@ are told.
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -22,6 +23,7 @@ from collector.ingest.documents.blocks import (
 )
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
 from collector.ingest.links import Link
+from collector.ingest.raised import lowered, raised
 
 # What no reader sees.
 UNSHOWN = "script, style, template"
@@ -161,6 +163,15 @@ def _lays_out(table: Any) -> bool:
     return in_paragraphs * 2 > len(table.text()) and len(table.css("td")) < 4
 
 
+def _write_numbers(root: Any) -> None:
+    """Put in place of what is raised or lowered what says the same on the line."""
+    for number in root.css("sup, sub"):
+        words, before = number.text(), number.prev.text() if number.prev else ""
+        written = (raised if number.tag == "sup" else lowered)(words, before)
+        if written != words:
+            number.replace_with(written)
+
+
 class _Walk:
     """Goes through a tree in the order of reading, and cuts it where blocks begin and end."""
 
@@ -175,6 +186,7 @@ class _Walk:
         """Yield the blocks under `root`."""
         if root is None:
             return
+        _write_numbers(root)
         # Nodes to enter, and what to do when they are left; no recursion, as pages nest deeply.
         steps: list[tuple[str, Any]] = [("enter", root)]
         inside: list[str] = []
@@ -226,6 +238,11 @@ class _Walk:
         yield Block(kind, words, links=[link for link in moved if link[0] < link[1]])
 
 
+def _words(text: str) -> list[str]:
+    """Return the words of a text, raised and lowered digits as others."""
+    return _WORD.findall(unicodedata.normalize("NFKC", clean(text)))
+
+
 def _disagreement(html: str, blocks: list[Block]) -> list[str]:
     """Return a sentence where lxml does not see the words that we have."""
     import lxml.etree
@@ -244,8 +261,8 @@ def _disagreement(html: str, blocks: list[Block]) -> list[str]:
             theirs += [" " if is_block else "", element.text or ""]
         else:
             theirs += [" " if is_block else "", element.tail or ""]
-    seen = Counter(_WORD.findall(clean("".join(theirs))))
-    ours = Counter(word for block in blocks for word in _WORD.findall(block.text))
+    seen = Counter(_words("".join(theirs)))
+    ours = Counter(word for block in blocks for word in _words(block.text))
     odd = ours - seen
     if odd.total() <= ours.total() * MOST_ODD_WORDS:
         return []

@@ -19,6 +19,7 @@ from collector.ingest.documents.blocks import (
 )
 from collector.ingest.errors import DocumentError
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
+from collector.ingest.raised import lowered, raised
 
 _HEADING = re.compile(r"heading (\d)", re.I)
 # Paragraphs that repeat or accompany the text.
@@ -36,6 +37,8 @@ _STORED_APART = {
 }
 _NAMES = {"w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main"}
 _W = f"{{{_NAMES['w']}}}"
+# The property of a run, and the parts of a formula, that are raised or lowered.
+_RAISED, _LOWERED = {"superscript", "sup"}, {"subscript", "sub"}
 
 
 def read_word_file(path: Path, name: str) -> DocumentText:
@@ -138,7 +141,7 @@ def _said(
             if says_so or (says_so is None and of_style):
                 continue
         if tag == "t":
-            yield node.text or ""
+            yield _written(node)
         elif tag == "noBreakHyphen":
             yield "-"
         elif tag in _BLANKS:
@@ -174,3 +177,14 @@ def _named(element: Any, path: str) -> str:
     """Return the value of a property, blank where there is none."""
     found = element.find(path, _NAMES)
     return "" if found is None else found.get(f"{_W}val") or ""
+
+
+def _written(text: Any) -> str:
+    """Return what a text says, its numbers written raised or lowered if its run is, or formula."""
+    run = text.getparent()
+    places = {value for each in run.iter("{*}vertAlign") for value in each.values()}
+    places.add(str(run.getparent().tag).rpartition("}")[2])
+    words = text.text or ""
+    if places & _RAISED:
+        return raised(words)
+    return lowered(words) if places & _LOWERED else words

@@ -31,6 +31,14 @@ def test_it_prints_what_was_read(tmp_path: Path) -> None:
     assert Corpus.objects.get().name == "Lakes"
 
 
+def test_it_says_how_many_formulas_are_left_out(tmp_path: Path) -> None:
+    pages = {"Orla": "Deep by <math>x^2</math>.", "Varn": "As <math>y</math> wide, <ce>H2O</ce>."}
+    path = write(tmp_path / "d.xml", dump(pages))
+    told = "3 formulas and measures are left out: they cannot be written."
+    assert told in run(path, "--corpus", "orla", "--processes", "1")
+    assert Corpus.objects.get().counts["formulas_left_out"] == 3
+
+
 def test_json_is_one_object_with_the_counts_of_each_file(tmp_path: Path) -> None:
     path = write(tmp_path / "d.xml", dump(PAGES, lang="ar"))
     found = orjson.loads(run(path, "--corpus", "orla", "--json", "--licence", "CC0 1.0"))

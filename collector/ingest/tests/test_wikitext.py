@@ -66,6 +66,22 @@ def links(text: str, language: str = "en") -> list[tuple[str, str]]:
         ("Lone }} and ]] and {{ and [[ end.", "Lone and and and end."),
         ("Wrapped by\nhand here.\nAnother one.", "Wrapped by hand here.|Another one."),
         ("<gallery>\nFile:A.jpg|[[x]]\n</gallery>Text.", "Text."),
+        ("10<sup>27</sup> kg in 5&nbsp;m<sup>3</sup> of H<sub>2</sub>O", "10²⁷ kg in 5 m³ of H₂O"),
+        ("10<sup>&minus;6</sup>, 10<SUP>''<b>3</b>''</SUP>, 2<sup>k</sup>", "10⁻⁶, 10³, 2ᵏ"),
+        ("10<sup>-27.5</sup>, 2<sup>2/3</sup>, 10<sub>12</sub>", "10^-27.5, 2^(2/3), 10₁₂"),
+        (
+            "1<sup>st</sup>, 5<sup>e</sup>, said<sup>[4]</sup>, v<sub>max</sub>",
+            "1st, 5e, said[4], vmax",
+        ),
+        ("10<sup>{{frac|1|2}}</sup> but a<sup>never closed", "10^(1/2) but anever closed"),
+        ("{{convert|6|ft|2|in|cm}}, {{cvt|7|lb|3|oz|kg}}", "6 ft 2 in, 7 lb 3 oz"),
+        ("{{convert|2|x|3|x|4|m}}, {{convert|5|to|9|km2|0}}", "2 × 3 × 4 m, 5 to 9 km²"),
+        ("{{convert|2{{frac|1|2}}|in}}, {{convert|5+1/2|mi}}", "2 1/2 in, 5 1/2 mi"),
+        ("2{{frac|1|2}}, {{frac|2|1|3}}, {{sfrac|8}}", "2 1/2, 2 1/3, 1/8"),
+        ("{{script|Hebr|שלום}}, {{script/Arabic|سلام}}", "שלום, سلام"),
+        ("3 × 10{{sup|8}}, 1.5{{e|-6}}, {{formatnum: 12000}}", "3 × 10⁸, 1.5×10⁻⁶, 12000"),
+        ("{{val|6.67|0.01|e=-11|u=m3.kg-1}}", "6.67±0.01×10⁻¹¹ m³⋅kg⁻¹"),
+        ("{{chem|211|85|At}}, {{chem|SO|4|2-}}, {{chem2|SO4(2-)}}", "²¹¹₈₅At, SO₄²⁻, SO₄²⁻"),
     ],
 )
 def test_markup_leaves_no_residue(wikitext: str, text: str) -> None:
@@ -148,6 +164,18 @@ def test_the_names_of_infoboxes_are_kept() -> None:
     )
     assert page.infoboxes == ["infobox writer", "infobox person", "ficha de x"]
     assert page.paragraphs[0][2] == "Ada."
+
+
+def test_a_raised_number_that_is_a_link_stays_one() -> None:
+    assert links("10<sup>[[Million|6]]</sup> and [[Square metre|m<sup>2</sup>]]") == [
+        ("⁶", "Million"),
+        ("m²", "Square metre"),
+    ]
+
+
+def test_formulas_and_measures_that_cannot_be_written_are_counted() -> None:
+    page = parse("Where <math>x < y</math> by {{val}} and {{convert|some|m}}, {{convert|5|m}}.")
+    assert (page.n_formulas, page.paragraphs[0][2]) == (3, "Where by and, 5 m.")
 
 
 def test_variants_of_one_language_show_the_first() -> None:

@@ -76,6 +76,10 @@ class Command(IngestCommand):
             f"{counts.get('links', 0):,} links; {counts.get('skipped', 0):,} pages skipped; "
             f"{language_name(corpus.language)}, licence {corpus.licence_name}."
         )
+        if n_formulas := counts.get("formulas_left_out", 0):
+            self.stdout.write(
+                f"{n_formulas:,} formulas and measures are left out: they cannot be written."
+            )
         if corpus.licence_name == "unknown":
             self.stdout.write("Name the licence of the text: run this again with --licence.")
 

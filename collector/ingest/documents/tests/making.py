@@ -118,6 +118,22 @@ def _raw_pdf(
     return whole + b"trailer\n<</Size 6/Root 1 0 R>>\n%%EOF"
 
 
+def docx_of_runs(path: Path, runs: Iterable[str | tuple[str, str]]) -> Path:
+    """Write a docx of one paragraph; of a pair the second stands raised (`up`) or lowered."""
+    from docx import Document
+
+    document = Document()
+    paragraph = document.add_paragraph()
+    for each in runs:
+        if isinstance(each, str):
+            paragraph.add_run(each)
+        else:
+            font = paragraph.add_run(each[1]).font
+            setattr(font, "superscript" if each[0] == "up" else "subscript", True)
+    document.save(str(path))
+    return path
+
+
 def docx(path: Path, story: Iterable[tuple[str, str]], title: str = "") -> Path:
     """Write a docx of (style, text); the style `table` makes a table of the text's lines."""
     from docx import Document

@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from collector.ingest.documents.blocks import Block, DocumentText, cleaned, sections_of
+from collector.ingest.documents.exponents import is_exponent
 from collector.ingest.documents.files import DocumentFile
 from collector.ingest.documents.pdf import read_blocks, read_pdf
 from collector.ingest.documents.pdf_lines import (
@@ -274,6 +275,42 @@ def test_a_pdf_is_read_without_running_heads_notes_and_tables(tmp_path: Path) ->
     assert told(read) == [*WANTED, ("paragraph", GERMAN)]
     told_of = ["Page with tables, which are left out: 1."]
     assert (read.title, read.n_pages, list(read.notes)) == ("The Lighthouse", 2, told_of)
+
+
+def test_numbers_stay_the_same_numbers_in_every_format(tmp_path: Path) -> None:
+    parts = ["It is 10", ("up", "6"), " x 5 m", ("up", "2"), " or 10", ("up", "-27")]
+    parts += [" s of H", ("down", "2"), "O."]
+    wanted = [("paragraph", "It is 10⁶ x 5 m² or 10⁻²⁷ s of H₂O.")]
+
+    def marked(up: str, down: str) -> str:
+        tags = {"up": up, "down": down}
+        return "".join(one if isinstance(one, str) else tags[one[0]] % one[1] for one in parts)
+
+    html = marked("<sup>%s</sup>", "<sub>%s</sub>")
+    assert told(read_web_page(f"<p>{html}</p>")) == told(read_markdown(html)) == wanted
+    assert list(read_web_page(f"<p>{html}</p>").notes) == []
+    printed = marked("<super size=6>%s</super>", "<sub size=6>%s</sub>")
+    assert told(read_pdf(making.pdf(tmp_path / "a.pdf", [("BodyText", printed)]), "")) == wanted
+    assert told(found(making.docx_of_runs(tmp_path / "a.docx", parts)).text) == wanted
+    ordinals = "On the 1<sup>st</sup> of <sup>14</sup>C, 2<sup>n</sup>, 3<sup>2.5</sup>."
+    assert told(read_web_page(ordinals)) == [("paragraph", "On the 1st of ¹⁴C, 2ⁿ, 3^2.5.")]
+
+
+@pytest.mark.parametrize(
+    ("before", "raised", "is_read"),
+    [
+        *(("3 x 10", "8", True), ("2", "32", True), ("5 m", "2", True), ("at 9.8 m s", "-2", True)),
+        *(("E = mc", "2", True), ("so (1.05)", "5", True), ("R", "2", True), ("Na", "+", True)),
+        *(("in 1871", "1", False), ("for 5,000", "3", False), ("$12", "3", False)),
+        *(("the 12", "45", False), ("of them", "2", False), ("said he.", "4", False)),
+        *(("(as he said)", "1", False), ("", "1", False), ("Known", "5,6", False)),
+        *(("said so", "1-3", False), ("the room", "2", False)),
+    ],
+)
+def test_raised_digits_of_numbers_are_told_from_marks_of_notes(
+    before: str, raised: str, is_read: bool
+) -> None:
+    assert is_exponent(before, raised) is is_read
 
 
 def test_a_paragraph_of_a_pdf_knows_where_its_pages_begin(tmp_path: Path) -> None:

@@ -1,0 +1,130 @@
+"""Makes words of the templates that write numbers, measures and formulas."""
+
+import re
+from collections.abc import Callable, Mapping
+
+from collector.ingest.raised import lowered, raised
+
+Reader = Callable[[list[str], Mapping[str, str]], str]
+"""Takes a template's positional and its named arguments."""
+
+_BETWEEN = {
+    **dict.fromkeys(("-", "–", "&ndash;", "to(-)"), "–"),
+    **dict.fromkeys(("x", "xx", "×", "*"), " × "),
+    **dict.fromkeys(("+/-", "±"), " ± "),
+    **{word: f" {word} " for word in ("to", "and", "or", "by", "to about")},
+}
+_NUMBER = re.compile(r"[+\-−]?[\d.,]*\d(?:e[+\-−]?\d+)?(?:[+ ]?\d+//?\d+)?|[+\-−]?\d+//?\d+")
+_POWER_IN_NUMBER = re.compile(r"e([+\-−]?\d+)$")
+_MIXED = re.compile(r"(?<=\d)\+(?=\d+/)")
+# m2, kg-1; not cmH2O.
+_POWER_OF_UNIT = re.compile(r"(?<=[^\W\d_])([-−]?\d+)(?![^\W_])")
+_THOUSANDS = re.compile(r"e(\d+)(?=\w)")
+_CHARGE = re.compile(r"\d*[+\-−]")
+_CHARGE_AT_END = re.compile(r"\((\d*[+\-−])\)|(?<=\w)([+\-−])$")
+_COUNT = re.compile(r"(?<=[^\W\d_)\]])\d+")
+
+
+def fraction(arguments: list[str], named: Mapping[str, str]) -> str:
+    """{{frac|2|1|3}} → 2 1/3, {{frac|3}} → 1/3."""
+    if len(arguments) == 3:
+        return f"{arguments[0]} {arguments[1]}/{arguments[2]}"
+    return "/".join(["1", *arguments][-2:]) if arguments else ""
+
+
+def _converted(arguments: list[str], named: Mapping[str, str]) -> str:
+    """Return the measure as written, without its conversion: {{convert|6|ft|2|in|cm}} → 6 ft 2 in.
+
+    Blank where it begins with no number.
+    """
+    words = [word.strip() for word in arguments]
+    shown, at = "", 0
+    while _NUMBER.fullmatch("".join(words[at : at + 1])):
+        number = _number(words[at])
+        while words[at + 1 : at + 2] and words[at + 1] in _BETWEEN and words[at + 2 : at + 3]:
+            number += _BETWEEN[words[at + 1]] + _number(words[at + 2])
+            at += 2
+        unit = words[at + 1] if at + 1 < len(words) else ""
+        # A number without a unit after the first is how many places the conversion has.
+        if unit and not (shown and _NUMBER.fullmatch(unit)):
+            shown += f" {number} {_unit(unit)}"
+        at += 2
+    return shown.strip().replace(" ×10", "×10")
+
+
+def _number(written: str) -> str:
+    plain = _MIXED.sub(" ", written.replace("//", "/"))
+    return _POWER_IN_NUMBER.sub(lambda found: f"×10{raised(found[1])}", plain)
+
+
+def _unit(written: str) -> str:
+    unit = _THOUSANDS.sub(lambda found: f"×10{raised(found[1])} ", written, count=1)
+    return _POWER_OF_UNIT.sub(lambda found: raised(found[1]), unit)
+
+
+def _value(arguments: list[str], named: Mapping[str, str]) -> str:
+    """{{val|6.67|0.01|e=-11|u=m3.kg-1}} → 6.67±0.01×10⁻¹¹ m³⋅kg⁻¹."""
+    words = [word.strip() for word in arguments if word.strip()]
+    if not words:
+        return ""
+    shown = named.get("p", "") + _number(words[0])
+    if len(words) > 2:
+        shown += f"+{words[1].lstrip('+')}−{words[2].lstrip('-−')}"
+    elif len(words) > 1:
+        shown += words[1] if words[1].startswith("(") else f"±{words[1]}"
+    shown += f"×10{raised(named['e'])}" if named.get("e") else ""
+    unit = _unit(named.get("ul") or named.get("u") or "").replace(".", "⋅")
+    per = _unit(named.get("upl") or named.get("up") or "").replace(".", "⋅")
+    gap = "" if unit in ("", "%", "°", "′", "″") else " "
+    return shown + named.get("s", "") + gap + unit + (f"/{per}" if per else "")
+
+
+def _chemical(arguments: list[str], named: Mapping[str, str]) -> str:
+    """{{chem|SO|4|2-}} → SO₄²⁻, {{chem|211|85|At}} → ²¹¹₈₅At."""
+    shown = ""
+    for word in map(str.strip, arguments):
+        if _CHARGE.fullmatch(word) or (word.isdigit() and not shown):
+            shown += raised(word)
+        else:
+            shown += lowered(word) if word.isdigit() else word
+    return shown
+
+
+def _formula_of_elements(arguments: list[str], named: Mapping[str, str]) -> str:
+    """{{chem2|SO4(2-)}} → SO₄²⁻."""
+    if not arguments:
+        return ""
+    charged = _CHARGE_AT_END.sub(lambda found: raised(found[1] or found[2]), arguments[0].strip())
+    return _COUNT.sub(lambda found: lowered(found[0]), charged)
+
+
+def _root(arguments: list[str], named: Mapping[str, str]) -> str:
+    if not arguments:
+        return ""
+    inside = arguments[0].strip()
+    degree = raised(arguments[1]) if len(arguments) > 1 else ""
+    return f"{degree}√{inside if inside.isalnum() else f'({inside})'}"
+
+
+_READERS_OF: dict[str, Reader] = {
+    "convert|cvt": _converted,
+    "frac|fraction|sfrac": fraction,
+    "val": _value,
+    "chem": _chemical,
+    "chem2": _formula_of_elements,
+    "nuclide|nuclide2|simplenuclide|simplenuclide2": lambda words, named: "-".join(words[:2]),
+    "math|bigmath": lambda words, named: "".join(words[:1]),
+    "gaps": lambda words, named: "".join(map(str.strip, words)),
+    "sup": lambda words, named: raised("".join(words[:1])),
+    "sub": lambda words, named: lowered("".join(words[:1])),
+    "su": lambda words, named: raised(named.get("p", "")) + lowered(named.get("b", "")),
+    "e|exp": lambda words, named: "×10" + raised("".join(words[:1])) if words else "",
+    "10^": lambda words, named: "10" + raised("".join(words[:1])) if words else "",
+    "sqrt|radic": _root,
+    "pi": lambda words, named: "π",
+    "times": lambda words, named: "×",
+    "minus": lambda words, named: "−",
+}
+READERS = {name: reader for names, reader in _READERS_OF.items() for name in names.split("|")}
+# Where one of these gives no words, a measure is left out.
+MEASURES = frozenset({_converted, _value})
