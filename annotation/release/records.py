@@ -22,6 +22,7 @@ from annotation.release.records_schema import (
     VerdictRecord,
     VoteRecord,
 )
+from collector.code_points import CodePoints
 from collector.models import Collection, Paragraph, Seed, SeedParagraph
 from collector.models.corpus import CorpusKind
 from collector.protocols.creation import parameters_of
@@ -81,7 +82,7 @@ def _seeds(collection: Collection, out: Set[str]) -> QuerySet[Seed]:
     questions = (
         Question.objects.select_related("stage", "verdict", "split_assignment")
         .filter(counted_without(out), stage__name__in=main_stages(collection))
-        .order_by("position", "key")
+        .order_by("position", CodePoints("key"))
     )
     answers = (
         Answer.objects.select_related("stage", "submission")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from django.db.models import QuerySet
 
+from collector.code_points import CodePoints
 from collector.models import Collection, CollectionText
 from collector.protocols.creation import parameters_of
 from tasks.models import Lease
@@ -55,4 +56,4 @@ def _read(collection: Collection, field: str) -> "QuerySet[CollectionText]":
     """Return the texts that a lease names in this field, by name and version."""
     named = Lease.objects.filter(unit__stage__collection=collection, **{f"{field}__isnull": False})
     texts = CollectionText.objects.filter(pk__in=named.order_by().values(field))
-    return texts.order_by("name", "version")
+    return texts.order_by(CodePoints("name"), "version")

@@ -47,6 +47,7 @@ from annotation.replay.log import (
 )
 from annotation.splits.difficulty.single_hop_review import decisions
 from annotation.splits.difficulty.status import last_run
+from collector.code_points import CodePoints
 from collector.models import Collection, SeedParagraph, StageState
 from collector.models.corpus import CorpusKind
 from collector.protocols.creation import parameters_of
@@ -125,7 +126,7 @@ def _lines(collection: Collection, dates: Dates) -> Iterator[Line]:
     }
     of_row = [name for name in CollectionLine.model_fields if name not in told]
     yield CollectionLine(**told, **{name: getattr(collection, name) for name in of_row})
-    for text in collection.texts.order_by("name", "version"):
+    for text in collection.texts.order_by(CodePoints("name"), "version"):
         yield TextLine(text=text.name, version=text.version, markdown=text.markdown)
     for row in revisions_of(collection):
         yield RevisionLine(key=row.key, old=row.old, new=row.new, why=row.why, by=row.by, at=row.at)
@@ -345,7 +346,7 @@ def _acts(collection: Collection) -> Iterator[tuple[datetime, Act]]:
 
 def _agreeing(collection: Collection) -> Iterator[AgreeingLine]:
     by_hand = Verdict.objects.filter(question__stage__collection=collection, overridden=True)
-    for verdict in by_hand.select_related("question").order_by("question__key"):
+    for verdict in by_hand.select_related("question").order_by(CodePoints("question__key")):
         agreeing = Answer.objects.filter(pk__in=verdict.agreeing).order_by("worker_id")
         yield AgreeingLine(
             question=verdict.question.key,
@@ -372,6 +373,8 @@ def _difficulty(collection: Collection) -> Iterator[Line]:
     run = last_run(collection)
     if run is None:
         return
-    rows = run.predictions.order_by("question__key").values_list("question__key", "answer", "loss")
+    rows = run.predictions.order_by(CodePoints("question__key")).values_list(
+        "question__key", "answer", "loss"
+    )
     for key, answer, loss in rows.iterator():
         yield JudgedLine(question=key, reader=run.reader, answer=answer, loss=loss)

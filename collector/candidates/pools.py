@@ -7,6 +7,7 @@ from itertools import accumulate
 
 from django.db.models import QuerySet
 
+from collector.code_points import CodePoints
 from collector.graph.files import graph_of
 from collector.graph.graph_file import Graph
 from collector.models import CandidateMember, CandidateSet, Collection, SetRole, SetState
@@ -81,7 +82,8 @@ def pools_of(collection: Collection) -> Pools:
     graph = graph_of(collection.corpus)
     bridges: dict[int, str] = {}
     lists: dict[str, tuple[int, ...]] = {}
-    for each in collection.candidate_sets.filter(state=SetState.KEPT).order_by("name"):
+    kept = collection.candidate_sets.filter(state=SetState.KEPT)
+    for each in kept.order_by(CodePoints("name")):
         nodes = nodes_of(graph, each)
         if each.role == SetRole.BRIDGE:
             for node in linked(graph, nodes):

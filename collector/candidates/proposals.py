@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
+from collector.code_points import CodePoints
 from collector.graph.files import graph_of
 from collector.graph.graph_file import Graph
 from collector.ingest.link_resolution import Resolver
@@ -115,7 +116,7 @@ class Proposer:
             Category.objects.filter(corpus=self._corpus)
             .annotate(n=Count("article_categories"))
             .filter(n__gte=smallest, n__lte=largest)
-            .order_by("-n", "title")
+            .order_by("-n", CodePoints("title"))
         )
         found = []
         for title in rows.values_list("title", flat=True)[: LOOKED_AT_FOR_EACH * number]:

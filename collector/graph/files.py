@@ -11,6 +11,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from collector.array_files import exclusive_folder, put_in_place
+from collector.code_points import CodePoints
 from collector.graph.graph_builder import Progress, build
 from collector.graph.graph_file import VERSION, Graph, GraphError
 from collector.graph.pages import links_of, pages
@@ -53,7 +54,7 @@ def current_row(corpus: Corpus) -> LinkGraph | None:
 
 def corpus_version(corpus: Corpus) -> str:
     """Return what names the state of a corpus: its files, how far each is read, the last page."""
-    files = corpus.dump_files.order_by("name").values_list(
+    files = corpus.dump_files.order_by(CodePoints("name")).values_list(
         "name", "size_bytes", "head_sha256", "pages_done"
     )
     last = corpus.articles.aggregate(last=Max("page_id"))["last"]

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from django.db.models import Max
 
+from collector.code_points import CodePoints
 from collector.ingest.dump import Dump
 from collector.ingest.errors import DumpError
 from collector.ingest.licences import default_licence, licence_address
@@ -216,7 +217,7 @@ def _finish(corpus: Corpus, options: CorpusOptions) -> None:
         corpus.licence_url = licence_address(corpus.licence_name)
     if options.name:
         corpus.name = options.name
-    files = list(corpus.dump_files.order_by("name"))
+    files = list(corpus.dump_files.order_by(CodePoints("name")))
     corpus.source = "\n".join(file.name for file in files)
     totals: dict[str, Any] = {}
     for file in files:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from uuid import NAMESPACE_URL, uuid5
 
 from annotation.protocols.bookqa.parameters import Parameters
+from collector.code_points import CodePoints
 from collector.models import Corpus, Paragraph
 from collector.seeds.candidate import Candidate
 
@@ -27,7 +28,7 @@ def candidates(corpus: Corpus, parameters: Parameters, rng: random.Random) -> It
     """
     limits = parameters.seeds
     summaries = Paragraph.objects.filter(article__corpus=corpus, article__book__isnull=False)
-    rows = summaries.order_by("article__book__document").values_list(*COLUMNS, *MORE)
+    rows = summaries.order_by(CodePoints("article__book__document")).values_list(*COLUMNS, *MORE)
     found = [
         row
         for row in rows

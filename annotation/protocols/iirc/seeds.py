@@ -8,6 +8,7 @@ from uuid import NAMESPACE_URL, uuid5
 from django.db.models import QuerySet
 from django.db.models.functions import Length
 
+from collector.code_points import CodePoints
 from collector.models import Corpus, Paragraph
 from collector.seeds.candidate import Candidate
 
@@ -29,7 +30,7 @@ def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> 
     """
     found = (
         _fitting(corpus, parameters)
-        .order_by("article__title", "position")
+        .order_by(CodePoints("article__title"), "position")
         .values_list("pk", "article__title", "position")
     )
     fitting = list(found.iterator())

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_URL, uuid5
 
+from collector.code_points import CodePoints
 from collector.ingest.link_resolution import Resolver
 from collector.ingest.segmentation import split, tokens
 from collector.models import Article, Corpus, Paragraph
@@ -149,12 +150,12 @@ def _any_of(words: Iterable[str], place: str) -> Callable[[str], object]:
 
 def _sections(corpus: Corpus, articles: set[int]) -> Iterator[Section]:
     """Yield the sections of the articles in the order of titles and of the text."""
-    named = Article.objects.filter(corpus=corpus, kind="article").order_by("title")
+    named = Article.objects.filter(corpus=corpus, kind="article").order_by(CodePoints("title"))
     wanted = [pk for pk in named.values_list("pk", flat=True) if pk in articles]
     for start in range(0, len(wanted), ARTICLES_AT_ONCE):
         rows = (
             Paragraph.objects.filter(article_id__in=wanted[start : start + ARTICLES_AT_ONCE])
-            .order_by("article__title", "position")
+            .order_by(CodePoints("article__title"), "position")
             .values_list(
                 "article__title", "section__position", "section__heading", "pk", "kind", "text"
             )

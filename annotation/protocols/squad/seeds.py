@@ -9,6 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 from django.db.models import Count, QuerySet
 from django.db.models.functions import Length
 
+from collector.code_points import CodePoints
 from collector.models import Corpus, Paragraph
 from collector.seeds.candidate import GROUP, Candidate, text_key
 
@@ -28,7 +29,7 @@ def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> 
     """
     fitting = (
         _fitting(corpus, parameters)
-        .order_by("article__title", "article_id", "position")
+        .order_by(CodePoints("article__title"), "article_id", "position")
         .values_list("article_id", "article__title", "pk", "position")
     )
     articles = [list(rows) for _, rows in groupby(fitting.iterator(), key=lambda row: row[:2])]

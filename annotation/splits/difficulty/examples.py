@@ -7,6 +7,7 @@ from django.db.models import Prefetch, QuerySet
 from annotation.decisions.counted_work import counted_work_of
 from annotation.readers.example import YES_NO, Example, Text
 from annotation.release.records import main_stages
+from collector.code_points import CodePoints
 from collector.models import Collection, SeedParagraph
 from tasks.models import Answer, Question
 
@@ -20,7 +21,7 @@ def kept_questions(collection: Collection) -> QuerySet[Question]:
         stage__collection=collection,
         stage__name__in=main_stages(collection),
         verdict__outcome="kept",
-    ).order_by("key")
+    ).order_by(CodePoints("key"))
 
 
 def examples(rows: QuerySet[Question]) -> Iterator[Example]:

@@ -21,6 +21,7 @@ from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.readers import chosen_reader
 from annotation.splits.difficulty.single_hop_review import decisions, draw_sample, undecided
 from annotation.splits.settled import withheld
+from collector.code_points import CodePoints
 from collector.models import Collection
 from common.actions import ActionError
 from tasks.models import Question
@@ -129,7 +130,9 @@ def sum_up(run_id: int, now: datetime) -> bool:
     run = CrossValidation.objects.get(pk=run_id)
     digest = hashlib.sha256()
     right: list[int] = []
-    rows = run.predictions.select_related("question__verdict__chosen").order_by("question__key")
+    rows = run.predictions.select_related("question__verdict__chosen").order_by(
+        CodePoints("question__key")
+    )
     for row in rows.iterator(BATCH):
         gold = answer_of(row.question.verdict.chosen)
         if exact_match(row.answer, gold):

@@ -22,6 +22,7 @@ from annotation.splits.difficulty.examples import examples
 from annotation.splits.difficulty.reader_process import ReaderProcess
 from annotation.splits.difficulty.readers import can_train, readers_of
 from annotation.splits.difficulty.runs import BATCH, SILENT, sum_up
+from collector.code_points import CodePoints
 from tasks.models import Question
 
 WAIT_SECONDS = 1.0
@@ -143,7 +144,7 @@ def _examples(fold: Fold, *, own: bool) -> Iterator[Example]:
     return examples(
         Question.objects.filter(
             pk__in=chosen.values("question_id"), verdict__isnull=False
-        ).order_by("key")
+        ).order_by(CodePoints("key"))
     )
 
 

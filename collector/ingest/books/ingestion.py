@@ -336,7 +336,7 @@ def _finish(corpus: Corpus, options: CorpusOptions, found: Sequence[IdentifiedBo
     if options.name:
         corpus.name = options.name
     books = corpus.books.all()
-    corpus.source = "\n".join(books.order_by("file_name").values_list("file_name", flat=True))
+    corpus.source = "\n".join(sorted(books.values_list("file_name", flat=True)))
     parts = {
         part: books.aggregate(n=Count(part))["n"] for part in ("chapters", "passages", "questions")
     }

@@ -445,7 +445,7 @@ def count_again(corpus: Corpus, *, is_licence_given: bool = False) -> None:
         corpus.licence_name in ("", UNKNOWN, SEVERAL) or corpus.licence_name in named
     ):
         corpus.licence_name = (named.pop()[:100] or UNKNOWN) if len(named) == 1 else SEVERAL
-    files = list(documents.order_by("file_name").values_list("file_name", flat=True).distinct())
+    files = sorted(set(documents.values_list("file_name", flat=True)))
     more = [f"{len(files) - NAMED:,} more"] if files[NAMED:] else []
     corpus.source = "\n".join([*files[:NAMED], *more])
     corpus.counts = {

@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from collector.code_points import CodePoints
 from collector.ingest.command import IngestCommand, corpus_options, told_in_one_line
 from collector.ingest.ingestion import CorpusOptions, Progress, ingest_files
 from collector.language_names import language_name
@@ -64,7 +65,10 @@ class Command(IngestCommand):
                 "direction": corpus.direction,
                 "licence": corpus.licence_name,
                 "counts": corpus.counts,
-                "files": {file.name: file.counts for file in corpus.dump_files.order_by("name")},
+                "files": {
+                    file.name: file.counts
+                    for file in corpus.dump_files.order_by(CodePoints("name"))
+                },
             }
             self.stdout.write(orjson.dumps(found).decode())
             return

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from annotation.protocols.bookqa.export import question_ids
 from annotation.protocols.bookqa.ranking.coverage import words
+from collector.code_points import CodePoints
 from collector.models import Book, Corpus
 
 
@@ -47,7 +48,8 @@ class RankedBook:
 
 def books_of(corpus: Corpus, *, asked_only: bool = True) -> Iterator[RankedBook]:
     """Yield the books one at a time, by their documents; those without questions unless told."""
-    rows = Book.objects.filter(corpus=corpus).defer("front", "back").order_by("document")
+    rows = Book.objects.filter(corpus=corpus).defer("front", "back")
+    rows = rows.order_by(CodePoints("document"))
     if asked_only:
         rows = rows.filter(questions__isnull=False).distinct()
     for book in rows.prefetch_related("passages", "questions").iterator(chunk_size=1):
