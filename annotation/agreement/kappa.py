@@ -44,20 +44,16 @@ class Coefficient:
         Resamples in which the measure is not defined are left out. Raises ValueError as a call
         does.
         """
-        import numpy
-
         self(counts)
         parts = self.parts(self._checked(counts))
-        rng = numpy.random.default_rng(seed)
-        # Items that were given the same count for one another: so many of each are drawn at once.
-        alike, numbers = numpy.unique(parts, axis=0, return_counts=True)
-        shares, found = numbers / numbers.sum(), []
-        for begin in range(0, resamples, CHUNK):
-            weights = rng.multinomial(len(parts), shares, min(CHUNK, resamples - begin))
-            found.append(self.value(weights @ alike))
-        tail = (1 - level) / 2
-        low, high = numpy.nanquantile(numpy.concatenate(found), [tail, 1 - tail])
-        return float(low), float(high)
+        return bootstrap_interval(parts, self.value, seed, resamples, level)
+
+    def or_none(self, counts: Counts) -> float | None:
+        """Return the measure, None where it is not defined."""
+        try:
+            return self(counts)
+        except ValueError:
+            return None
 
     def _checked(self, counts: Counts) -> Any:
         """Return the counts of rated items in labels that were given, as an array of numpy's."""
@@ -69,6 +65,32 @@ class Coefficient:
                 f"{self.name} needs a table of items by labels with two votes on an item."
             )
         return table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+
+
+def bootstrap_interval(
+    parts: Any,
+    value: Callable[[Any], Any],
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> tuple[float, float]:
+    """Return the percentile interval of a value of sums over items, which are drawn anew.
+
+    parts: float[n_items, n_parts]; value: of their sums, by the last axis; where it is NaN, the
+    resample is left out.
+    """
+    import numpy
+
+    rng = numpy.random.default_rng(seed)
+    # Items that were given the same count for one another: so many of each are drawn at once.
+    alike, numbers = numpy.unique(parts, axis=0, return_counts=True)
+    shares, found = numbers / numbers.sum(), []
+    for begin in range(0, resamples, CHUNK):
+        weights = rng.multinomial(len(parts), shares, min(CHUNK, resamples - begin))
+        found.append(value(weights @ alike))
+    tail = (1 - level) / 2
+    low, high = numpy.nanquantile(numpy.concatenate(found), [tail, 1 - tail])
+    return float(low), float(high)
 
 
 def _shares(table: Any) -> Any:
@@ -102,14 +124,14 @@ def _gwet(sums: Any) -> Any:
 
 
 def _corrected(observed: Any, expected: Any) -> Any:
-    """Return (observed - expected) / (1 - expected), 1 where all agree and nothing is left."""
+    """Return (observed - expected) / (1 - expected), NaN where chance alone makes all agree."""
     import numpy
 
     left = 1 - expected
     # Sums of shares are one but for rounding.
-    certain = numpy.isclose(left, 0) | (observed == 1)
-    found = (observed - expected) / numpy.where(certain, 1, left)
-    return numpy.where(certain & ~numpy.isnan(observed), 1.0, found)
+    is_certain = numpy.isclose(left, 0)
+    found = (observed - expected) / numpy.where(is_certain, numpy.nan, left)
+    return numpy.where((observed == 1) & ~is_certain, 1.0, found)
 
 
 def _coincidences(table: Any) -> Any:

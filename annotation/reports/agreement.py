@@ -116,7 +116,8 @@ def coefficient_cells(counts: Counts) -> list[Cell]:
         except ValueError:
             cells += [None, None]
             continue
-        cells += [coefficient(counts), f"{low:.2f} to {high:.2f}"]
+        # Items that all agree do so however they are drawn: that is no interval.
+        cells += [coefficient(counts), f"{low:.2f} to {high:.2f}" if low < high else None]
     return cells
 
 

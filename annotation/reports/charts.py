@@ -6,14 +6,17 @@ from pathlib import Path
 
 from django.template.loader import render_to_string
 
+from annotation.agreement.kappa import bootstrap_interval
 from annotation.metrics.result import ScoreError
-from annotation.reports.table import Proportion, Table, text
+from annotation.reports.table import PerItem, Proportion, Table, text
 from common.spreadsheet import csv_text
 
 # Where a release has its tables.
 FOLDER = "tables"
 TEMPLATE = "dashboard/releases/chart.svg"
 LEVEL = 0.95
+# Intervals are drawn anew for every drawing: with the same seed they are the same.
+SEED = 0
 # As many colours as the drawing has.
 COLOURS = 4
 # In pixels: a bar with what is below it, the space between rows, above all of them and below them.
@@ -104,7 +107,9 @@ def chart_of(table: Table) -> Chart | None:
         for at, column in enumerate(columns)
     ]
     drawn = any(bar.low is not None for row in rows for bar in row.bars)
-    note = f"Lines: {100 * LEVEL:.0f} % intervals (Wilson)." if drawn else ""
+    by_item = any(isinstance(cell, PerItem) for cells in table.rows for cell in cells)
+    how = "Wilson; of several votes on an item, bootstrap over items" if by_item else "Wilson"
+    note = f"Lines: {100 * LEVEL:.0f} % intervals ({how})." if drawn else ""
     return Chart(table.title, table.simulated, note, names, rows, top + FOOT)
 
 
@@ -147,12 +152,23 @@ def write_files(tables: Sequence[Table], folder: Path) -> list[Path]:
 
 
 def interval(proportion: Proportion) -> tuple[float, float]:
-    """Return the ends of Wilson's interval at LEVEL."""
+    """Return the ends of the interval at LEVEL: Wilson's, or the bootstrap's over items."""
+    import numpy
     from scipy.stats import binomtest
 
-    found = binomtest(round(proportion * proportion.whole), proportion.whole).proportion_ci(
-        LEVEL, method="wilson"
-    )
+    part, whole = round(proportion * proportion.whole), proportion.whole
+    if isinstance(proportion, PerItem):
+        items = proportion.items
+        shares = {same / of for same, of in items}
+        if len(shares) > 1 and max(of for _, of in items) > 1:
+            parts = numpy.repeat(list(items), list(items.values()), axis=0)
+            return bootstrap_interval(
+                parts, lambda sums: sums[..., 0] / sums[..., 1], SEED, level=LEVEL
+            )
+        # Items that are all alike are the same when they are drawn anew.
+        n_items = sum(items.values())
+        part, whole = n_items * part // whole, n_items
+    found = binomtest(part, whole).proportion_ci(LEVEL, method="wilson")
     return float(found.low), float(found.high)
 
 

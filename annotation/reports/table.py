@@ -1,7 +1,7 @@
 """A table of a report as plain data, to be drawn in a terminal, on a page or in a dataset card."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.reports.flow import Flow
@@ -93,6 +93,33 @@ class Proportion(float):
     def __getnewargs__(self) -> tuple[int, int]:  # type: ignore[override]
         """Return what it is made of: copied and kept, it is a share still."""
         return round(self * self.whole), self.whole
+
+
+class PerItem(Proportion):
+    """A share of parts that come by items: of the pairs of each question's annotators, say.
+
+    The parts of an item are no draws of their own: its interval is one over items.
+    """
+
+    items: Mapping[tuple[int, int], int]
+
+    def __new__(cls, items: Mapping[tuple[int, int], int]) -> "PerItem":  # type: ignore[misc]
+        """Return the share of all parts. items: (part, whole) of an item -> how many are so."""
+        part = sum(part * number for (part, _), number in items.items())
+        whole = sum(whole * number for (_, whole), number in items.items())
+        made: PerItem = super().__new__(cls, part, whole)  # type: ignore[assignment]
+        made.items = dict(items)
+        return made
+
+    def __getnewargs__(self) -> tuple[Mapping[tuple[int, int], int]]:  # type: ignore[override]
+        """Return what it is made of."""
+        return (self.items,)
+
+
+def share_of_items(items: Mapping[tuple[int, int], int]) -> Proportion | None:
+    """Return the share of all parts of items, (part, whole) -> how many; None without any part."""
+    found = {one: number for one, number in items.items() if one[1]}
+    return PerItem(found) if found else None
 
 
 def share(part: float, whole: int) -> float | None:

@@ -15,7 +15,7 @@ from annotation.release.records_schema import (
     is_simulated,
     peoples_votes,
 )
-from annotation.reports.table import Cell, Table, share
+from annotation.reports.table import Cell, Table, share, share_of_items
 from collector.protocols.parameters import FOLDS
 
 if TYPE_CHECKING:
@@ -38,8 +38,10 @@ class Agreement:
         self.min_agreeing = parameters.agreement.min_agreeing
         self.types: dict[str, list[list[int]]] = {fold: [] for fold in self.redundancy}
         self.agreeing: Counter[str] = Counter()
-        self.pairs: Counter[str] = Counter()
-        self.equal_pairs: Counter[str] = Counter()
+        # Of each question: how many pairs of its annotators are equal, and how many there are.
+        self.pairs: dict[str, Counter[tuple[int, int]]] = {
+            fold: Counter() for fold in self.redundancy
+        }
 
     def add(self, fold: str, question: QuestionRecord) -> None:
         """Count one question of `fold`, if people have given all its votes."""
@@ -50,8 +52,7 @@ class Agreement:
         counts = Counter(one.type for one in votes)
         self.types[fold].append([counts[name] for name in TYPES])
         equal = sum(_equal(one, other) for one, other in combinations(votes, 2))
-        self.pairs[fold] += len(votes) * (len(votes) - 1) // 2
-        self.equal_pairs[fold] += equal
+        self.pairs[fold][equal, len(votes) * (len(votes) - 1) // 2] += 1
         answered = [one for one in votes if one.type != "bad"]
         same = largest_group(answered, agree)
         self.agreeing[fold] += len(same) >= self.min_agreeing
@@ -67,8 +68,8 @@ class Agreement:
                     number,
                     len(items),
                     share(self.agreeing[fold], len(items)),
-                    share(self.equal_pairs[fold], self.pairs[fold]),
-                    fleiss_kappa(items) if items else None,
+                    share_of_items(self.pairs[fold]),
+                    fleiss_kappa.or_none(items),
                 ]
             )
         columns = ["split", "annotators", "questions", "agreed share", "equal pairs share", "kappa"]

@@ -17,7 +17,7 @@ from annotation.release.records_schema import (
     is_kept,
     peoples_votes,
 )
-from annotation.reports.table import NO_QUESTION, Cell, Table, share
+from annotation.reports.table import NO_QUESTION, Cell, Table, share, share_of_items
 from collector.seeds.passage_sets.rules import RULES
 
 if TYPE_CHECKING:
@@ -125,7 +125,8 @@ class Reading:
 
     questions: int = 0
     readers: int = 0
-    same: int = 0
+    # Of each question: how many of its readers agree with its writer, and how many there are.
+    same: Counter[tuple[int, int]] = field(default_factory=Counter)
     searches: int = 0
     opened: int = 0
     scores: list[tuple[float, float]] = field(default_factory=list)
@@ -138,12 +139,14 @@ class Reading:
         writer, *readers = votes
         said = vote(writer["type"], writer["payload"])
         self.questions += 1
+        agreeing = 0
         for reader in readers:
             found = vote(reader["type"], reader["payload"])
             self.readers += 1
-            self.same += agree(said, found, min_f1)
+            agreeing += agree(said, found, min_f1)
             self.searches += len(reader["payload"].get("searches") or ())
             self.opened += len(reader["payload"].get("opened") or ())
+        self.same[agreeing, len(readers)] += 1
         if is_kept(question) and readers[0]["type"] != "bad":
             references = [said.short] if said.type == ANSWER else []
             self.scores.append(score_v2(str(readers[0]["payload"].get("short", "")), references))
@@ -154,7 +157,7 @@ class Reading:
         return [
             self.questions,
             self.readers,
-            share(self.same, self.readers),
+            share_of_items(self.same),
             share(self.searches, self.readers),
             share(self.opened, self.readers),
             share(sum(em for em, _ in self.scores), n),

@@ -85,7 +85,7 @@ def _of_drawn(votes: Sequence[Vote], parameters: "Parameters") -> Decision:
         index for index, one in enumerate(votes) if not index or agree(writer, one, rule.min_f1)
     )
     if len(agreeing) < min(rule.min_agreeing, len(votes)):
-        return _disagreement(writer, readers)
+        return _disagreement(writer, readers, rule.min_f1)
     found = f"{len(agreeing) - 1} of {len(readers)} readers"
     if writer.type == "none":
         sentence = f"{found} found no answer in the documents either."
@@ -97,13 +97,20 @@ def _of_drawn(votes: Sequence[Vote], parameters: "Parameters") -> Decision:
     return Decision(Outcome.KEPT, "agreed", sentence, 0, agreeing)
 
 
-def _disagreement(writer: Vote, readers: Sequence[Vote]) -> Decision:
-    if writer.type == "none":
+def _disagreement(writer: Vote, readers: Sequence[Vote], min_f1: float) -> Decision:
+    is_found = any(one.type == "answer" for one in readers)
+    if writer.type == "none" and is_found:
         sentence = "Its writer says that the documents do not have it; a reader found an answer."
         return Decision(Outcome.DROPPED, "answered_by_others", sentence)
-    if all(one.type != "answer" for one in readers):
+    if writer.type == "none":
+        sentence = "Its writer says that the documents do not have it; too few readers say so too."
+        return Decision(Outcome.DROPPED, "no_agreement", sentence)
+    if not is_found:
         sentence = "Nobody found the answer who had only the search."
         return Decision(Outcome.DROPPED, "not_found", sentence)
+    if any(agree(writer, one, min_f1) for one in readers):
+        sentence = "Too few readers found the writer's answer."
+        return Decision(Outcome.DROPPED, "no_agreement", sentence)
     sentence = "Who searched for the answer found another one than its writer."
     return Decision(Outcome.DROPPED, "no_agreement", sentence)
 
@@ -126,8 +133,14 @@ def _of_natural(votes: Sequence[Vote], parameters: "Parameters") -> Decision:
     if chosen is not None and len(groups[chosen]) >= min(rule.min_agreeing, len(votes)):
         sentence = f"{len(groups[chosen])} of {len(votes)} readers found the same answer."
         return Decision(Outcome.KEPT, "readers_agree", sentence, chosen, groups[chosen])
+    if not groups:
+        sentence = "Some readers found no answer, and others called the question bad."
+        return Decision(Outcome.DROPPED, "not_found", sentence)
     if any(one.type == "none" for one in votes):
         sentence = "Some readers found an answer and others none."
         return Decision(Outcome.DROPPED, "not_found", sentence)
+    if len(groups) == 1:
+        sentence = "Only one reader found an answer; others called the question bad."
+        return Decision(Outcome.DROPPED, "no_agreement", sentence)
     sentence = "The readers found different answers."
     return Decision(Outcome.DROPPED, "no_agreement", sentence)

@@ -16,7 +16,7 @@ from annotation.release.records_schema import (
     is_kept,
     peoples_votes,
 )
-from annotation.reports.table import NO_QUESTION, Cell, Table, share
+from annotation.reports.table import NO_QUESTION, Cell, Table, share, share_of_items
 
 if TYPE_CHECKING:
     from annotation.protocols.squad.parameters import Parameters
@@ -84,23 +84,24 @@ class Agreement:
     """What further annotators say of one split's questions, beside their writers."""
 
     def __init__(self) -> None:
-        self.questions = self.others = self.same = 0
+        self.questions = 0
+        # Of each question: how many of its further annotators do so, and how many there are.
+        self.same: Counter[tuple[int, int]] = Counter()
+        self.taken_in: Counter[tuple[int, int]] = Counter()
         self.answerable: list[list[int]] = []
-        self.plausible = self.taken_in = 0
         self.scores: list[tuple[float, float]] = []
 
     def add(self, question: QuestionRecord, votes: list[VoteRecord]) -> None:
         """Count one question with its writer's answer and those of others, in that order."""
         said = [vote(one["type"], one["payload"]) for one in votes]
         self.questions += 1
-        self.others += len(said) - 1
-        self.same += sum(agree(said[0], other) for other in said[1:])
+        self.same[sum(agree(said[0], other) for other in said[1:]), len(said) - 1] += 1
         kinds = Counter(one.type for one in said)
         self.answerable.append([kinds["span"], kinds[NONE], kinds["bad"]])
         for span in votes[0]["payload"].get("plausible") or ():
             looks_like = Vote("span", span["start"], span["end"])
-            self.plausible += len(said) - 1
-            self.taken_in += sum(agree(looks_like, other) for other in said[1:])
+            taken_in = sum(agree(looks_like, other) for other in said[1:])
+            self.taken_in[taken_in, len(said) - 1] += 1
         if is_kept(question) and votes[1]["type"] != "bad":
             references = [text for one in (votes[0], *votes[2:]) for text in _texts(one)]
             self.scores.append(score_v2(" ".join(_texts(votes[1])), references))
@@ -109,9 +110,9 @@ class Agreement:
         """Return the figures of agreement."""
         return [
             self.questions,
-            share(self.same, self.others),
-            _kappa(self.answerable),
-            share(self.taken_in, self.plausible),
+            share_of_items(self.same),
+            fleiss_kappa.or_none(self.answerable),
+            share_of_items(self.taken_in),
         ]
 
     def human(self) -> list[Cell]:
@@ -182,11 +183,3 @@ def _in_order(agreement: dict[str, Agreement]) -> Iterator[tuple[str, Agreement]
 
 def _texts(given: VoteRecord) -> list[str]:
     return [span["text"] for span in given["payload"].get("spans") or ()]
-
-
-def _kappa(items: list[list[int]]) -> float | None:
-    """Return Fleiss' kappa, None where it is not defined."""
-    try:
-        return fleiss_kappa(items)
-    except ValueError:
-        return None

@@ -65,5 +65,8 @@ def _disagreement(votes: Sequence[Vote]) -> Decision:
     if votes[0].type == "span" and "none" in others:
         sentence = "Its writer marked an answer that others did not find."
         return Decision(Outcome.DROPPED, "not_found_by_others", sentence)
+    if votes[0].type == "none":
+        sentence = "Its writer says that the passage does not answer it; too few others say so too."
+        return Decision(Outcome.DROPPED, "no_agreement", sentence)
     sentence = "Others marked something else than its writer."
     return Decision(Outcome.DROPPED, "no_agreement", sentence)

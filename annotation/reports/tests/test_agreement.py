@@ -68,6 +68,21 @@ def test_each_facet_and_each_group_of_labels_has_its_coefficients() -> None:
     assert "note" not in rows
 
 
+def test_where_all_votes_are_one_label_a_dash_stands_for_what_chance_explains() -> None:
+    found = tables(
+        question(1, ("ada", "glad", "long"), ("grace", "glad", "long")),
+        question(2, ("ada", "glad", "long"), ("grace", "glad", "long")),
+    )["label_agreement"]
+    (tone,) = (row for row in found.rows if row[0] == "tone")
+    assert dict(zip(found.columns[3:], tone[3:], strict=True)) == {
+        "Simple agreement": 1.0,
+        "Fleiss' kappa": None,
+        "Krippendorff's alpha": None,
+        "Gwet's AC1": 1.0,
+        "95 % interval": None,
+    }
+
+
 def test_what_is_simulated_tells_nothing_of_how_people_agree() -> None:
     asked = [
         question(

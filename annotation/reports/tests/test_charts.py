@@ -2,6 +2,9 @@
 
 import csv
 import io
+import random
+from collections import Counter
+from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,8 +13,16 @@ from scipy.stats import binomtest
 
 from annotation.dashboard.releases.report import drawn
 from annotation.metrics.result import ScoreError
-from annotation.reports.charts import as_csv, as_svg, chart_of, files_of, links_to, write_files
-from annotation.reports.table import Table, share
+from annotation.reports.charts import (
+    as_csv,
+    as_svg,
+    chart_of,
+    files_of,
+    interval,
+    links_to,
+    write_files,
+)
+from annotation.reports.table import PerItem, Table, share, share_of_items
 
 TYPES = Table(
     "types",
@@ -56,6 +67,47 @@ def test_shares_are_drawn_with_their_intervals() -> None:
     assert counted.low is not None
     assert averaged.low is averaged.high is None
     assert averaged.words == "50.0 %"
+
+
+def equal_pairs(n_items: int, rng: random.Random) -> PerItem:
+    """Return the share of equal pairs of four annotators, who agree where a question is easy."""
+    items: Counter[tuple[int, int]] = Counter()
+    for _ in range(n_items):
+        is_easy = rng.random() < 0.7
+        said = [1 if is_easy else rng.randrange(3) for _ in range(4)]
+        items[sum(one == other for one, other in combinations(said, 2)), 6] += 1
+    found = share_of_items(items)
+    assert isinstance(found, PerItem)
+    return found
+
+
+def test_the_interval_of_equal_pairs_holds_the_truth_as_often_as_it_says() -> None:
+    truth = 0.7 + 0.3 / 3
+    drawn = [equal_pairs(100, random.Random(seed)) for seed in range(200)]
+    ends = [interval(each) for each in drawn]
+    assert sum(low <= truth <= high for low, high in ends) >= 180
+    # As many independent pairs would have had: it is the pairs' own that is too narrow.
+    alone = [interval(share(round(each * each.whole), each.whole)) for each in drawn]  # type: ignore[arg-type]
+    assert sum(low <= truth <= high for low, high in alone) < 160
+    assert interval(drawn[0]) == interval(drawn[0])
+
+
+def test_items_that_all_agree_have_the_interval_of_so_many_items() -> None:
+    whole = share_of_items({(6, 6): 2})
+    assert whole == 1.0
+    assert interval(whole) == interval(share(2, 2))  # type: ignore[arg-type]
+    assert interval(share_of_items({(1, 1): 30, (0, 1): 70})) == interval(share(30, 100))  # type: ignore[arg-type]
+    assert interval(share_of_items({(3, 6): 20})) == interval(share(10, 20))  # type: ignore[arg-type]
+    assert share_of_items({}) is share_of_items({(0, 0): 3}) is None
+
+
+def test_a_drawing_says_which_intervals_are_by_items() -> None:
+    rows = [["dev", share_of_items({(6, 6): 20, (3, 6): 10})]]
+    chart = chart_of(Table("pairs", "Pairs", ["split", "equal pairs share"], rows))
+    assert chart
+    assert chart.note == (
+        "Lines: 95 % intervals (Wilson; of several votes on an item, bootstrap over items)."
+    )
 
 
 @pytest.mark.parametrize("table", [TYPES, Table("types", "T", ["type", "share"], [["dev", None]])])

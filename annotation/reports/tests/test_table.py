@@ -2,7 +2,15 @@
 
 from copy import deepcopy
 
-from annotation.reports.table import Proportion, Table, markdown, share, text
+from annotation.reports.table import (
+    PerItem,
+    Proportion,
+    Table,
+    markdown,
+    share,
+    share_of_items,
+    text,
+)
 from annotation.reports.terminal import table_lines
 
 TABLE = Table(
@@ -64,3 +72,6 @@ def test_a_share_is_one_still_when_it_is_copied() -> None:
     copied = deepcopy(third)
     assert isinstance(copied, Proportion)
     assert (copied, copied.whole) == (third, 3)
+    pairs = deepcopy(share_of_items({(1, 3): 2}))
+    assert isinstance(pairs, PerItem)
+    assert (pairs, pairs.items) == (third, {(1, 3): 2})

@@ -55,6 +55,37 @@ def test_one_of_two_readers_may_call_a_question_bad():
     assert verdict([WRITER, BAD, BAD], rules, "dev").reason == "marked_bad"
 
 
+@pytest.mark.parametrize(
+    ("votes", "reason", "sentence"),
+    [
+        (
+            [NONE, BAD],
+            "not_found",
+            "no answer, and others called the question bad.",
+        ),
+        (
+            [HANNA, BAD],
+            "no_agreement",
+            "found an answer; others called the question bad.",
+        ),
+        (
+            [SEEMING, NONE, BAD],
+            "no_agreement",
+            "too few readers say so too.",
+        ),
+        ([SEEMING, HANNA, BAD], "answered_by_others", "a reader found an answer."),
+        ([WRITER, HANNA, NONE], "no_agreement", "Too few readers found the writer's answer."),
+    ],
+)
+def test_nobody_is_said_to_have_found_an_answer_who_found_none(votes, reason, sentence):
+    rules = get_protocol("rag").parameters(
+        {"reading.redundancy.dev": 2, "agreement.min_agreeing": 3 if votes[0].shown else 2}
+    )
+    found = verdict(votes, rules, "dev")
+    assert found.reason == reason
+    assert found.sentence.endswith(sentence)
+
+
 def test_where_more_people_read_than_others_questions_get_all_of_them_count():
     assert verdict([WRITER, BAD, HANNA], RULES, "dev").agreeing == (0, 2)
     bad = verdict([WRITER, BAD, HANNA, BAD], RULES, "dev")
