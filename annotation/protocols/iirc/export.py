@@ -38,6 +38,7 @@ from annotation.release.votes_table import spans_of
 ARTICLES_FILE = "context_articles.json"
 FOLDS = ("train", "dev", "test")
 SPLITS = FOLDS
+OWN_TEXTS = (MAIN, QUESTION)
 FILES_HOLD = {
     ARTICLES_FILE: (
         "the articles that links lead to, as HTML; a literal less-than sign in them is written as "
@@ -102,10 +103,11 @@ def export(dataset: Dataset) -> dict[str, bytes]:
 
 def streams(dataset: Dataset) -> Iterator[tuple[str, Iterator[bytes]]]:
     """Yield each official file's name with its bytes in pieces, to be consumed in this order."""
+    keys = ArticleKeys()
     for fold, passages in dataset.folds.items():
-        yield f"{fold}.json", _listed(passages)
+        yield f"{fold}.json", _listed(passages, keys)
     if dataset.articles is not None:
-        yield ARTICLES_FILE, _keyed(dataset.articles)
+        yield ARTICLES_FILE, _keyed(dataset.articles, keys)
 
 
 def import_(files: Mapping[str, bytes]) -> Dataset:
@@ -145,9 +147,39 @@ def fold_of(name: str) -> str:
     )
 
 
-def passage_json(passage: Passage) -> dict[str, object]:
+class ArticleKeys:
+    """The keys of articles in the file of articles, by which the spans of answers name them.
+
+    A key is the title in lower case. Of titles that differ in case alone the one that comes first
+    has it, those that answers are in before all others; the others keep their case: readers look
+    for the exact title first.
+    """
+
+    def __init__(self) -> None:
+        self._keys: dict[str, str] = {}
+        self._taken: set[str] = set()
+
+    def of_span(self, title: str) -> str:
+        """Return what an answer's span calls its document."""
+        if title in OWN_TEXTS:
+            return title
+        # An article called Main is not the paragraph.
+        return self._key(title, title if title.lower() in OWN_TEXTS else title.lower())
+
+    def of_article(self, title: str) -> str:
+        """Return the key of an article."""
+        return self._key(title, title.lower())
+
+    def _key(self, title: str, wanted: str) -> str:
+        if title not in self._keys:
+            self._keys[title] = title if wanted in self._taken else wanted
+            self._taken.add(wanted)
+        return self._keys[title]
+
+
+def passage_json(passage: Passage, keys: ArticleKeys) -> dict[str, object]:
     """Return a passage with its questions as the official file has it."""
-    questions = [question_json(question, passage) for question in passage.questions]
+    questions = [question_json(question, passage, keys) for question in passage.questions]
     if passage.imported is not None:
         kept = dict(passage.imported)
         return {**kept, "questions": questions} if questions or "questions" in kept else kept
@@ -162,7 +194,7 @@ def passage_json(passage: Passage) -> dict[str, object]:
     }
 
 
-def question_json(question: Question, passage: Passage) -> dict[str, object]:
+def question_json(question: Question, passage: Passage, keys: ArticleKeys) -> dict[str, object]:
     """Return a question as the official file has it; an imported one exactly as it came.
 
     Raises ValueError for what export() refuses.
@@ -172,7 +204,7 @@ def question_json(question: Question, passage: Passage) -> dict[str, object]:
     for span in (*question.evidence, *question.answer.spans):
         _check(span, question, passage)
     return {
-        "answer": answer_json(question.answer, question.qid),
+        "answer": answer_json(question.answer, question.qid, keys),
         "question": question.text,
         "question_links": list(question.question_links),
         "qid": question.qid,
@@ -187,7 +219,7 @@ def question_json(question: Question, passage: Passage) -> dict[str, object]:
     }
 
 
-def answer_json(answer: Answer, qid: str | None) -> dict[str, object]:
+def answer_json(answer: Answer, qid: str | None, keys: ArticleKeys) -> dict[str, object]:
     """Return an answer as the official file has it; raises ValueError naming `qid`."""
     if answer.type == "span":
         spans = [
@@ -195,7 +227,7 @@ def answer_json(answer: Answer, qid: str | None) -> dict[str, object]:
                 "start": span.start,
                 "end": span.end,
                 "text": _as_read(span),
-                "passage": span.passage.lower(),
+                "passage": keys.of_span(span.passage),
             }
             for span in answer.spans
         ]
@@ -222,27 +254,27 @@ def _check(span: Span, question: Question, passage: Passage) -> None:
 
 def _as_read(span: Span) -> str:
     """Return the span's text as it stands in the released text it is taken from."""
-    return span.text if span.passage in (MAIN, QUESTION) else readable(span.text)
+    return span.text if span.passage in OWN_TEXTS else readable(span.text)
 
 
-def _listed(passages: Iterable[Passage]) -> Iterator[bytes]:
+def _listed(passages: Iterable[Passage], keys: ArticleKeys) -> Iterator[bytes]:
     """Yield a JSON list of passages, one a line."""
     yield b"["
     for index, passage in enumerate(passages):
-        yield (b",\n" if index else b"\n") + _json(passage_json(passage))
+        yield (b",\n" if index else b"\n") + _json(passage_json(passage, keys))
     yield b"\n]\n"
 
 
-def _keyed(articles: Iterable[Article]) -> Iterator[bytes]:
-    """Yield a JSON object from lower-case title to marked-up text, one article a line.
+def _keyed(articles: Iterable[Article], keys: ArticleKeys) -> Iterator[bytes]:
+    """Yield a JSON object from key to marked-up text, one article a line.
 
-    The later of two titles that differ in case alone keeps its case as its key: readers look
-    for the exact title first. Raises ValueError where that is no way out.
+    Raises ValueError for two articles of one title, or of one key.
     """
     used: set[str] = set()
     yield b"{"
     for article in articles:
-        key = article.title if article.imported is not None else article.title.lower()
+        is_imported = article.imported is not None
+        key = article.title if is_imported else keys.of_article(article.title)
         key = article.title if key in used else key
         if key in used:
             raise ValueError(f"There are two articles {article.title!r}: give each one once.")

@@ -58,8 +58,13 @@ def combine(
     found = [_with_links(each, wikifier) for each in beside]
     report("linked articles")
     known = {article.title.lower() for article in linked}
+    # Of two titles that differ in case alone one may be known, and the other be another article.
+    own_targets = {link.target for of in own.values() for each in of for link in each.links}
+    own_targets = {title for title in own_targets if title.lower() in known}
+    known -= {title.lower() for title in own_targets}
+    known |= own_targets
     titles = {link.target for each in found for passage in _all(each) for link in passage.links}
-    new = [title for title in sorted(titles) if title.lower() not in known]
+    new = [title for title in sorted(titles) if not {title, title.lower()} & known]
     records = (article_record(title, of) for title, of in linked_articles(corpus, new))
     folds = {
         "train": [*own[TRAIN], *_all(found[0])],

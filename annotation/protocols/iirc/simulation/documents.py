@@ -16,18 +16,21 @@ class Documents:
         self._item, self._open = item, open_article
         self._texts = {MAIN: item["passage"]["text"], QUESTION: item["question"]}
         titles = [link["title"] for link in item["passage"]["links"]]
+        self._linked = set(titles)
         # Official files write the article of an answer in lower case.
         self._titles = {title.casefold(): title for title in reversed(titles)}
 
     def text(self, name: str) -> str | None:
         """Return a document's text, None for an article that cannot be opened."""
         if name not in self._texts:
-            page = self._open(self._item["id"], name) if name in self._titles.values() else None
+            page = self._open(self._item["id"], name) if name in self._linked else None
             self._texts[name] = joined(page) if page else ""
         return self._texts[name] or None
 
     def name(self, written: str) -> str:
         """Return a document's name as the page has it."""
+        if written in self._linked:
+            return written
         if written.casefold() in (MAIN, QUESTION):
             return written.casefold()
         return self._titles.get(written.casefold(), written)

@@ -41,13 +41,15 @@ class Question:
     def typed(self, item: Mapping[str, Any]) -> dict[str, Any]:
         """Return the question as the page sends it; item: the paragraph as the page has it."""
         spans = self.context or (_likeliest(self.text, item),)
-        titles = {link["title"].casefold(): link["title"] for link in reversed(item["links"])}
-        picked = [titles[title.casefold()] for title in self.links if title.casefold() in titles]
+        linked = [link["title"] for link in item["links"]]
+        titles = {title.casefold(): title for title in reversed(linked)}
+        titles |= {title: title for title in linked}
+        found = (titles.get(title, titles.get(title.casefold())) for title in self.links)
         return {
             "item": item["id"],
             "text": self.text,
             "context": [{"start": start, "end": end} for start, end in spans],
-            "links": picked,
+            "links": [title for title in found if title],
         }
 
     def answered(self, item: Mapping[str, Any], documents: Documents) -> dict[str, Any]:

@@ -144,6 +144,19 @@ def test_titles_that_differ_in_case_keep_two_articles() -> None:
     assert written == {"it": "Computers.", "It": "A novel."}
 
 
+def test_spans_of_titles_that_differ_in_case_name_the_article_they_stand_in() -> None:
+    articles = [Article("IT", "Computers.", ()), Article("It", "A novel.", ())]
+    articles += [Article("Main", "A river.", ()), Article("Ada", "A person.", ())]
+    spans = [Span("It", "novel", 2, 7), Span("IT", "Computers", 0, 9), Span("Main", "river", 2, 7)]
+    asked = question(Answer("span", (*spans, Span(MAIN, "met", 4, 7), Span("Ada", "A", 0, 1))))
+    written = data(export(Dataset({"dev": [passage(asked)]}, articles)))
+    texts = written["context_articles.json"] | {"main": TEXT}
+    answer = written["dev.json"][0]["questions"][0]["answer"]["answer_spans"]
+    assert [span["passage"] for span in answer] == ["it", "IT", "Main", "main", "ada"]
+    for span in answer:
+        assert texts[span["passage"]][span["start"] : span["end"]] == span["text"]
+
+
 def test_it_refuses_one_article_twice() -> None:
     with pytest.raises(ValueError, match="two articles 'it'"):
         export(Dataset({}, [Article("It", "", ()), Article("it", "", ())]))

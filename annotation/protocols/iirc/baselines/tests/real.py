@@ -22,7 +22,7 @@ from annotation.protocols.iirc.dataset_tree import (
     Question,
     Span,
 )
-from annotation.protocols.iirc.export import passage_json
+from annotation.protocols.iirc.export import ArticleKeys, passage_json
 from annotation.protocols.iirc.simulation import real_work
 from annotation.protocols.iirc.simulation.official_questions import rewritten
 
@@ -45,7 +45,7 @@ def real(folder: Path) -> tuple[list[Asked], Articles]:
     articles = {
         title: "\n".join(paragraphs) for one in own for title, paragraphs in one.articles.items()
     }
-    passages = [passage_json(_as_tree(one)) for one in own]
+    passages = [passage_json(_as_tree(one), ArticleKeys()) for one in own]
     passages += json.loads(Path(data, OFFICIAL).read_text())
     for span in (each for one in passages[-1]["questions"] for each in one["context"]):
         articles.setdefault(span["passage"], span["text"])
@@ -55,7 +55,7 @@ def real(folder: Path) -> tuple[list[Asked], Articles]:
         path = Path(data, "official", "drop", f"{name}.json")
         others += drop_passages(path.name, path.read_bytes())
     path = folder / "real.json"
-    path.write_text(json.dumps([*passages, *map(passage_json, others)]))
+    path.write_text(json.dumps([*passages, *(passage_json(one, ArticleKeys()) for one in others)]))
     return read_questions([path]), Articles(articles)
 
 

@@ -18,6 +18,8 @@ from annotation.protocols.iirc.parameters import CombinedTable, defaults
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.dataset_card import FILE as CARD
 from annotation.release.release_files import PRIVATE_CARD
+from annotation.tests.making import make_article
+from collector.models import Corpus
 
 pytestmark = pytest.mark.django_db
 
@@ -128,6 +130,18 @@ def test_the_release_stands_beside_others_questions_with_links_of_the_corpus(
         protocol="iirc",
         stdout=StringIO(),
     )
+
+
+def test_an_article_whose_title_differs_in_case_from_a_known_one_is_added(
+    files: dict[str, Any],
+) -> None:
+    make_article(Corpus.objects.get(), "PORT ELLAN", "A ship of steel.")
+    squad = files["squad"].read_text()
+    files["squad"].write_text(squad.replace("lived in Port Ellan", "lived on PORT ELLAN"))
+    make(files)
+    articles = json.loads((files["out"] / "context_articles.json").read_text())
+    assert articles["PORT ELLAN"] == "A ship of steel."
+    assert articles["port ellan"].startswith("Port Ellan was founded")
 
 
 def predictions_of(path: Path) -> Path:

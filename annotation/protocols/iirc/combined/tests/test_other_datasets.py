@@ -8,7 +8,7 @@ import pytest
 
 from annotation.protocols.iirc.combined.other_datasets import drop_passages, squad_passages
 from annotation.protocols.iirc.dataset_tree import LayoutError, Passage
-from annotation.protocols.iirc.export import passage_json
+from annotation.protocols.iirc.export import ArticleKeys, passage_json
 
 TEXT = "Ada kept the light of Birk. It was lit in 1800, and put out in 1850. Nobody knew why."
 SQUAD = {
@@ -53,7 +53,7 @@ DROP = {
 def of(passages: list[Passage]) -> list[tuple[str, str, list[str], list[str]]]:
     """Return each question's text, type, answers and evidence, checked by being exported."""
     for passage in passages:
-        passage_json(passage)
+        passage_json(passage, ArticleKeys())
     return [
         (
             asked.text,

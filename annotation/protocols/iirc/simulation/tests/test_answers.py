@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from annotation.protocols.iirc.simulation.answering import answer, find
+from annotation.protocols.iirc.simulation.documents import Documents
+from annotation.protocols.iirc.simulation.real_work import Answer, Question
 from annotation.protocols.iirc.simulation.tests.pages import seeded
 from annotation.protocols.iirc.simulation.writing import NONSENSE
 from tasks.simulation.behaviour import Behaviour
@@ -34,6 +36,16 @@ def article(title: str) -> dict[str, Any]:
     sentences = [list(match.span()) for match in re.finditer(r".+?\.(?= |$)", LIVES[title])]
     paragraph = {"start": 0, "text": LIVES[title], "kind": "paragraph", "sentences": sentences}
     return {"title": title, "sections": [{"heading": "", "level": 0, "paragraphs": [paragraph]}]}
+
+
+def test_links_whose_titles_differ_in_case_are_told_apart() -> None:
+    links = [{"start": 0, "end": 2, "title": title} for title in ("It", "IT", "Main")]
+    item = {"id": 1, "question": "", "passage": {"text": "", "links": links}, "links": links}
+    documents = Documents(item, None)
+    written = ("IT", "It", "it", "Main", "main")
+    assert [documents.name(one) for one in written] == ["IT", "It", "It", "Main", "main"]
+    asked = Question("Which?", ("IT", "it"), Answer("none"), ((0, 1),))
+    assert asked.typed(item)["links"] == ["IT", "It"]
 
 
 def found(question: str, *titles: str) -> tuple[Any, ...]:
