@@ -22,14 +22,16 @@ SHORTEST_SECONDS = 30
 class StagePay:
     """One stage's pay. Times are those of people alone.
 
-    `bonus_cents`: the mean over all assignments. `hourly_cents`: the mean reward and bonus over the
-    median time. It and the median are None while no person has handed in, and where the median is
-    too short to be the time of work (`too_short`).
+    `reward_cents`: the mean of what was not rejected. `bonus_cents`: the mean over all assignments.
+    `hourly_cents`: the mean reward and bonus of all assignments, `unpaid` of which have no reward,
+    over the median time. It and the median are None while no person has handed in, and where the
+    median is too short to be the time of work (`too_short`).
     """
 
     stage: str
     assignments: int
     simulated: int
+    unpaid: int
     reward_cents: int
     bonus_cents: int
     median_seconds: float | None
@@ -146,25 +148,32 @@ def _stage(stage: Stage, reward_cents: int) -> StagePay:
     people = handed_in.filter(synthetic=False, active_seconds__gt=0)
     seconds = list(people.values_list("active_seconds", flat=True))
     ledger = Payment.objects.filter(stage=stage)
-    rewards = ledger.filter(kind=PaymentKind.REWARD)
-    mean = rewards.aggregate(mean=Avg("amount_cents"))["mean"]
+    paid = ledger.exclude(state=PaymentState.WITHHELD)
+    rejected, of_work = Q(state=PaymentState.WITHHELD), Q(submission__isnull=False)
+    rewards = ledger.filter(kind=PaymentKind.REWARD).aggregate(
+        mean=Avg("amount_cents", filter=~rejected),
+        # What was submitted empty took no time that is known.
+        n=Count("pk", filter=of_work),
+        unpaid=Count("pk", filter=of_work & rejected),
+    )
+    share_paid = 1 - rewards["unpaid"] / max(1, rewards["n"])
     middle = median(seconds) if seconds else None
     too_short = middle is not None and middle < SHORTEST_SECONDS
     if too_short:
         middle = None
-    reward = reward_cents if mean is None else mean
+    reward = reward_cents if rewards["mean"] is None else rewards["mean"]
     n_assignments = handed_in.count()
-    paid = ledger.exclude(state=PaymentState.WITHHELD)
     bonuses = paid.filter(kind=PaymentKind.BONUS, lease__submission__isnull=False)
     bonus = _total(bonuses, "amount_cents") / max(1, n_assignments)
     return StagePay(
         stage=stage.name,
         assignments=n_assignments,
         simulated=simulated,
+        unpaid=rewards["unpaid"],
         reward_cents=round(reward),
         bonus_cents=round(bonus),
         median_seconds=middle,
-        hourly_cents=(reward + bonus) * 3600 / middle if middle else None,
+        hourly_cents=(reward * share_paid + bonus) * 3600 / middle if middle else None,
         too_short=too_short,
         approved_cents=_total(ledger.filter(state=PaymentState.CONFIRMED), "amount_cents"),
         pending_cents=_total(ledger.filter(state=PaymentState.DUE), "amount_cents"),
@@ -182,6 +191,8 @@ def _notes(found: list[StagePay], collection: Collection) -> list[str]:
     floor = parameters.pay.floor_cents_per_hour
     low = [row.stage for row in found if row.hourly_cents is not None and row.hourly_cents < floor]
     notes = ["Hourly rate: the mean reward and bonus over the median active time of people."]
+    if any(row.unpaid for row in found):
+        notes.append("Rejected assignments count in it with their time and without a reward.")
     if low:
         notes.append(
             f"Under the floor of {price(floor, parameters)} an hour: {', '.join(low)}. "

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from statistics import median
 
-from django.db.models import F, OuterRef, Q, Subquery, Sum
+from django.db.models import Case, F, IntegerField, OuterRef, Q, Subquery, Sum, When
 from django.db.models.functions import Coalesce
 
 from annotation.reports.pay import SHORTEST_SECONDS
@@ -19,8 +19,9 @@ NEWEST = 500
 class Pace:
     """The median of a stage's newest submissions; cents an hour are with bonuses, before any fee.
 
-    `cents_per_hour` is None where the time means nothing: only simulated workers have done the
-    stage (`simulated`), or the median is too short to be the time of work.
+    Rejected work counts with its time and without pay. `cents_per_hour` is None where the time
+    means nothing: only simulated workers have done the stage (`simulated`), or the median is too
+    short to be the time of work.
     """
 
     submissions: int
@@ -55,7 +56,17 @@ def pace_of(stage: Stage, parameters: Parameters) -> Pace | None:
             kind=PaymentKind.REWARD,
         )
         .order_by("-id")
-        .annotate(earned_cents=F("amount_cents") + Coalesce(Subquery(bonuses), 0))
+        # Rejected work took its time and is paid nothing.
+        .annotate(
+            reward=Case(
+                When(state=PaymentState.WITHHELD, then=0),
+                default="amount_cents",
+                output_field=IntegerField(),
+            )
+        )
+        .annotate(
+            earned_cents=F("reward") + Coalesce(Subquery(bonuses, output_field=IntegerField()), 0)
+        )
         .values_list("earned_cents", "submission__active_seconds", "submission__synthetic")[:NEWEST]
     )
     people = [row for row in rows if not row[2]]

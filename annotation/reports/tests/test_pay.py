@@ -70,6 +70,20 @@ def test_bonuses_are_part_of_the_rate(collection: Collection) -> None:
     assert found.cents_per_hour == 1320
 
 
+def test_rejected_work_counts_with_its_time_and_without_its_reward(collection: Collection) -> None:
+    stage = collection.stages.get(name="question")
+    pay(make_submission(stage, "eve", seconds=1500), 400, "withheld")
+    question = next(row for row in pay_of(collection) if row.stage == "question")
+    # What was paid of 400, 400, 400 and a withheld 400, over 1,500 seconds.
+    assert (question.reward_cents, question.unpaid, question.hourly_cents) == (400, 1, 720)
+    note = "Rejected assignments count in it with their time and without a reward."
+    assert note in pay_table(collection).note
+    Payment.objects.filter(submission__lease__worker_id__in=["ada", "ida"]).update(state="withheld")
+    found = pace_of(stage, parameters_of(collection))
+    assert found is not None
+    assert (found.submissions, found.cents_per_hour, found.below_floor) == (3, 0, True)
+
+
 def test_a_stage_under_the_floor_is_named(collection: Collection) -> None:
     assert "Under the floor" not in pay_table(collection).note
     make_submission(collection.stages.get(name="question"), "eve", seconds=7200)
