@@ -3,7 +3,15 @@
 from annotation.models.baselines import BaselineRun, TrainingState
 from annotation.models.official import OfficialArticle, OfficialFile
 from annotation.models.rehearsal import Rehearsal, RehearsalPage, RehearsalState
-from annotation.models.release import About, Context, OrderState, Release, ReleaseOrder, Statement
+from annotation.models.release import (
+    About,
+    Context,
+    OrderState,
+    Release,
+    ReleaseOrder,
+    Statement,
+    ToldQuestion,
+)
 from annotation.models.splits import (
     CrossValidation,
     Fold,
@@ -41,6 +49,7 @@ __all__ = [
     "SampledQuestion",
     "SplitAssignment",
     "Statement",
+    "ToldQuestion",
     "TrainingState",
     "Verdict",
 ]

@@ -39,6 +39,20 @@ class Release(models.Model):
         return kept_folders.found(self.folder)
 
 
+class ToldQuestion(models.Model):
+    """A question of which a release tells, stored before anybody can read that release.
+
+    `split` is the one it is released in; blank of a question whose votes were released though it
+    was in no split.
+    """
+
+    question = models.OneToOneField("tasks.Question", models.CASCADE, related_name="told")
+    split = models.CharField(max_length=40, blank=True)
+
+    def __str__(self) -> str:
+        return self.split or "In no split"
+
+
 class About(models.TextChoices):
     """What no row knows of a dataset, and its requester is asked."""
 

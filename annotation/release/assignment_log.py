@@ -10,10 +10,18 @@ from uuid import NAMESPACE_URL, uuid5
 
 from django.db.models import Q, QuerySet
 
-from annotation.models import SplitAssignment
 from annotation.release.records import keyed_digest, pseudonym
 from collector.models import Collection
-from tasks.models import Grant, GrantState, Lease, LeaseEvent, LeaseEventKind, Submission, UnitItem
+from tasks.models import (
+    Grant,
+    GrantState,
+    Lease,
+    LeaseEvent,
+    LeaseEventKind,
+    Question,
+    Submission,
+    UnitItem,
+)
 
 FILE = "assignments.jsonl"
 
@@ -132,18 +140,21 @@ def work_digest(raw: Any) -> str:
 
 
 def _with_splits(collection: Collection, splits: Iterable[str]) -> set[int]:
-    """Return the primary keys of the units in which a question of these splits is or was made."""
-    placed = SplitAssignment.objects.filter(
-        question__stage__collection=collection, split__in=list(splits)
+    """Return the primary keys of the units in which a question of these splits is or was made.
+
+    So are those of a question that may yet be placed in one.
+    """
+    names = list(splits)
+    if not names:
+        return set()
+    placed = Q(split_assignment__split__in=names)
+    unplaced = Q(split_assignment__isnull=True, verdict__outcome="kept")
+    secret = Question.objects.filter(placed | unplaced, stage__collection=collection)
+    items = UnitItem.objects.filter(
+        Q(question__in=secret) | Q(seed_id__in=secret.values("seed_id")),
+        unit__stage__collection=collection,
     )
-    items = UnitItem.objects.filter(unit__stage__collection=collection)
-    questions = placed.values("question_id")
-    made_from = placed.values("question__seed_id")
-    return set(
-        items.filter(Q(question_id__in=questions) | Q(seed_id__in=made_from)).values_list(
-            "unit_id", flat=True
-        )
-    )
+    return set(items.values_list("unit_id", flat=True))
 
 
 def _leases(collection: Collection) -> "QuerySet[Lease]":

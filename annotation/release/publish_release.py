@@ -17,9 +17,10 @@ from annotation.decisions.counted_work import (
 from annotation.models import Release
 from annotation.release import release_folder
 from annotation.release.contexts import find_contexts
-from annotation.release.facts import Dates, dates_of
+from annotation.release.facts import Dates
 from annotation.release.records import main_stages
 from annotation.release.release_files import Watcher, write
+from annotation.release.told_questions import store_told
 from annotation.replay.write_log import check_loggable, keep_log
 from collector import kept_folders
 from collector.models import Collection
@@ -74,13 +75,15 @@ def publish_release(
         made, private = space / "release", space / "private"
         made.mkdir()
         lines = space / "log.jsonl" if log else None
-        told = dates or dates_of(collection, now)
-        counts = write(collection, made, private, watcher, lines, told)
+        counts, told = write(collection, made, private, watcher, lines, dates, now)
         parts = [part for part in (private, made) if part.exists()]
         target = _place(made, parts, base, fixed=out is not None)
         manifest = release_folder.digests(made)
         if log and lines:
             keep_log(lines, manifest, log)
+        # Before anybody can read it: should it break now, nothing that it tells tests anybody.
+        if told:
+            store_told(collection, told, now)
         for part in parts:
             if release_folder.is_free(_where(part, made, target)):
                 release_folder.publish(part, _where(part, made, target), is_private=part != made)

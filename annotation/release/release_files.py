@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
@@ -26,16 +27,18 @@ from annotation.release.articles import all_articles, articles_of, linked_titles
 from annotation.release.closed_text import WithoutText, ids_by_title, is_closed
 from annotation.release.dataset_card import FILE as CARD
 from annotation.release.dataset_card import MANIFEST, card, changes
-from annotation.release.facts import Dates, Facts
+from annotation.release.facts import Dates, Facts, dates_of
 from annotation.release.questions_table import columns_of, write_questions
 from annotation.release.records import keyed_digest, records, snapshot
 from annotation.release.records_schema import ArticleRecord, SeedRecord, is_kept
 from annotation.release.spool import Spool
 from annotation.release.statements import not_said, said
 from annotation.release.withholding import (
+    Told,
     Withheld,
     public_records,
     questions_alone,
+    told_by,
     withheld_records,
 )
 from annotation.replay.write_log import log_lines
@@ -96,18 +99,30 @@ def write(
     private: Path,
     watcher: Watcher,
     log: Path | None,
-    dates: Dates,
-) -> dict[str, Any]:
-    """Write every file of the release into `made`, and its log; returns its counts.
+    dates: Dates | None,
+    now: datetime,
+) -> tuple[dict[str, Any], list[Told]]:
+    """Write every file of the release into `made`, and its log.
 
+    Returns its counts, and what it tells of each question where the protocol withholds anything.
     made: a folder; what lies beside it is for use while writing. What the protocol withholds goes
-    to the folder `private`, which is made only if there is any. Raises ActionError for what does
-    not fit together.
+    to the folder `private`, which is made only if there is any. dates: of a release that is made
+    again; of another one they are read with the rest. Raises ActionError for what does not fit
+    together.
     """
     export = get_protocol(collection.protocol).part(EXPORT)
     withheld = export.WITHHELD
     watcher.say("Reading questions and votes")
-    spool = _spooled(collection, export, made, watcher, log, dates)
+    # All that changes while people work is read at one moment.
+    with snapshot():
+        spool = Spool(made.with_name("records.jsonl")).fill(
+            export.identified(records(collection)), watcher.advance
+        )
+        lines = assignment_log.assignment_lines(collection, withheld)
+        release_folder.put(made, assignment_log.FILE, lines)
+        dates, pay = dates or dates_of(collection, now), rates_table(collection)
+        if log:
+            release_folder.put(log.parent, log.name, log_lines(collection, dates))
     watcher.say("Writing the official files")
     by_split = _splits(collection, export, spool)
     told = _told_as(collection.corpus)
@@ -122,9 +137,7 @@ def write(
     shown = told(_Shown(spool, withheld))
     n_votes, beside = _write_votes(collection, made, shown)
     _write_articles(collection, export, made, chain(shown, *in_public.values()))
-    tables, outcomes = tables_from(
-        collection, spool.seeds(), pay=rates_table(collection), withheld=withheld
-    )
+    tables, outcomes = tables_from(collection, spool.seeds(), pay=pay, withheld=withheld)
     facts = Facts(
         collection=collection,
         kept=_kept(spool, by_split),
@@ -138,27 +151,8 @@ def write(
         dates=dates,
         said=said(collection),
     )
-    return _describe(facts, made, private, n_votes)
-
-
-def _spooled(
-    collection: Collection,
-    export: ExportModule,
-    made: Path,
-    watcher: Watcher,
-    log: Path | None,
-    dates: Dates,
-) -> Spool:
-    """Return what was read of the rows at one moment; the assignments and the log are written."""
-    with snapshot():
-        spool = Spool(made.with_name("records.jsonl")).fill(
-            export.identified(records(collection)), watcher.advance
-        )
-        lines = assignment_log.assignment_lines(collection, export.WITHHELD)
-        release_folder.put(made, assignment_log.FILE, lines)
-        if log:
-            release_folder.put(log.parent, log.name, log_lines(collection, dates))
-    return spool
+    told_of = list(told_by(spool.seeds(), withheld)) if withheld else []
+    return _describe(facts, made, private, n_votes), told_of
 
 
 def _told_as(corpus: Corpus) -> Callable[[Iterable[SeedRecord]], Iterable[SeedRecord]]:

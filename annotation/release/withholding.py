@@ -5,12 +5,25 @@ writes their gold by `gold`. Only what this module lets through reaches a public
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from annotation.release.records_schema import IMPORTED, QuestionRecord, SeedRecord
+from annotation.release.records_schema import IMPORTED, QuestionRecord, SeedRecord, is_kept
 
 # Split -> names of the contexts that are published with its questions.
 Withheld = Mapping[str, Sequence[str]]
 NOTHING: Withheld = {}
+
+
+class Told(NamedTuple):
+    """A question of which a release tells: by stage and key, with its split and why it is there.
+
+    split: blank of one that is left out of the dataset, whose votes are told.
+    """
+
+    stage: str
+    key: str
+    split: str
+    reason: str
 
 
 def public_records(seeds: Iterable[SeedRecord], withheld: Withheld) -> Iterator[SeedRecord]:
@@ -31,6 +44,16 @@ def withheld_records(seeds: Iterable[SeedRecord], withheld: Withheld) -> Iterato
         _, kept_back = _parted(seed, withheld)
         if kept_back:
             yield {**seed, "questions": kept_back}
+
+
+def told_by(seeds: Iterable[SeedRecord], withheld: Withheld) -> Iterator[Told]:
+    """Yield every question of which a release tells, be it without its answers."""
+    for seed in seeds:
+        in_the_open, kept_back = _parted(seed, withheld)
+        asked = (each for each in kept_back if is_kept(each) and each["split"] in withheld)
+        for each in (*in_the_open, *asked):
+            split = (is_kept(each) and each["split"]) or ""
+            yield Told(each["stage"], each["key"], split, each.get("split_reason", ""))
 
 
 def questions_alone(seeds: Iterable[SeedRecord], contexts: Sequence[str]) -> Iterator[SeedRecord]:

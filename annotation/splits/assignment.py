@@ -8,9 +8,10 @@ from itertools import islice
 from django.db import transaction
 
 from annotation.models import SplitAssignment
+from annotation.protocols.contracts import EXPORT
 from annotation.splits.difficulty.examples import kept_questions
 from annotation.splits.difficulty.status import as_example, facts_of, table_of
-from annotation.splits.settled import last_withholding, settled
+from annotation.splits.settled import settled, told_splits
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
@@ -24,14 +25,15 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     """Return the number of kept questions per split, placed anew by the protocol's rule.
 
     Repeatable: the same verdicts, predictions and the collection's seed give the same assignments.
-    Where answers of splits are withheld, a release settles what it placed: only what came since is
-    placed, and what was in the open then never enters a withheld split.
+    Where answers of splits are withheld, a release settles what it placed: only other questions are
+    placed, and those whose answers it told never enter a withheld split.
     Raises ActionError where the protocol places by difficulty and it is not judged yet.
     """
     parameters = parameters_of(collection)
     splits = get_protocol(collection.protocol).part(SPLITS)
     rng = random.Random(f"{collection.random_seed}:splits")
-    released, stay = last_withholding(collection), settled(collection)
+    withheld = get_protocol(collection.protocol).part(EXPORT).WITHHELD
+    told, stay = told_splits(collection), settled(collection)
     kept = kept_questions(collection).exclude(split_assignment__in=stay)
     judged = None
     if table_of(collection):
@@ -40,8 +42,8 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     # Of each question only what decides its split: a collection can have a hundred thousand.
     ids: dict[str, int] = {}
     examples: list[Example] = []
-    columns = ("pk", "key", "seed__fold", "worker_id", "created_at")
-    for pk, key, fold, worker, created_at in kept.values_list(*columns).iterator(CHUNK):
+    columns = ("pk", "key", "seed__fold", "worker_id")
+    for pk, key, fold, worker in kept.values_list(*columns).iterator(CHUNK):
         if judged is not None and pk not in judged:
             # It was kept meanwhile, and has its place the next time.
             continue
@@ -51,7 +53,7 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
                 "fold": fold,
                 "key": key,
                 "worker": worker,
-                "published": bool(released and created_at <= released),
+                "published": pk in told and told[pk] not in withheld,
                 **(as_example(judged[pk]) if judged else {}),
             }
         )
@@ -64,10 +66,15 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
         for example, split, reason in splits.assign(examples, parameters, rng)
     )
     with transaction.atomic():
+        # A release stores what it tells before or after this, and not meanwhile.
+        Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
+        # What one has told since has its place by it, or has it the next time.
+        since = {pk for pk, split in told_splits(collection).items() if told.get(pk) != split}
         SplitAssignment.objects.filter(question__stage__collection=collection).exclude(
             pk__in=stay.values("pk")
         ).delete()
-        while chunk := list(islice(rows, CHUNK)):
+        fresh = (row for row in rows if row.question_id not in since)
+        while chunk := list(islice(fresh, CHUNK)):
             SplitAssignment.objects.bulk_create(chunk, batch_size=500)
             counts.update(row.split for row in chunk)
     return dict(counts)
