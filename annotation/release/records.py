@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+from collections import Counter
 from collections.abc import Iterator, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -42,8 +43,9 @@ def records(collection: Collection) -> Iterator[SeedRecord]:
     out = excluded_workers(collection)
     seeds = _seeds(collection, out).iterator(CHUNK_SEEDS)
     labelling = frozenset(stages_apart(parameters_of(collection)))
+    before = _asked_before(collection)
     while chunk := list(islice(seeds, CHUNK_SEEDS)):
-        of = _Context(collection.pseudonym_key, _read_in(chunk), labelling, out)
+        of = _Context(collection.pseudonym_key, _read_in(chunk), labelling, out, before)
         yield from (_seed(seed, of) for seed in chunk)
 
 
@@ -104,6 +106,25 @@ def _seeds(collection: Collection, out: Set[str]) -> QuerySet[Seed]:
     )
 
 
+def _asked_before(collection: Collection) -> dict[int, tuple[int, int]]:
+    """Return, by id, how many same questions were handed in before each that is not the only one.
+
+    The same are those in equal words in one stage; first those about its seed, then about any.
+    """
+    asked = Question.objects.filter(
+        stage__collection=collection, stage__name__in=main_stages(collection)
+    )
+    several = asked.order_by().values("text").annotate(n=Count("pk")).filter(n__gt=1)
+    rows = asked.filter(text__in=several.values("text")).order_by("pk")
+    seen: Counter[tuple[int, int | None, str]] = Counter()
+    found = {}
+    for pk, stage, seed, text in rows.values_list("pk", "stage_id", "seed_id", "text").iterator():
+        same = (stage, seed, text), (stage, None, text)
+        found[pk] = (seen[same[0]], seen[same[1]])
+        seen.update(same)
+    return found
+
+
 def _read_in(seeds: list[Seed]) -> dict[int, Paragraph]:
     """Return every paragraph of the contexts of these seeds' questions, by primary key."""
     wanted = {
@@ -122,12 +143,14 @@ class _Context:
     """What records of a chunk need besides its rows.
 
     key: of the pseudonyms. read: paragraphs. labelling: stages of labels. out: who is left out.
+    asked_before: as in a question's record, by its id.
     """
 
     key: str
     read: dict[int, Paragraph]
     labelling: frozenset[str]
     out: Set[str]
+    asked_before: dict[int, tuple[int, int]]
 
 
 def _seed(seed: Seed, of: _Context) -> SeedRecord:
@@ -194,6 +217,8 @@ def _question(question: Question, of: _Context) -> QuestionRecord:
             held.pop(answer.stage.name, None)
             if is_counted(answer, of.out):
                 held[answer.stage.name] = _vote(answer, chosen, agreeing, key)
+    if question.pk in of.asked_before:
+        record["asked_before"] = of.asked_before[question.pk]
     if split_assignment:
         record["split_reason"] = split_assignment.reason
     for context in _contexts(question):

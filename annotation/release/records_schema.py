@@ -111,6 +111,8 @@ class QuestionRecord(TypedDict):
     `correction`: the answer that a requester released in place of the votes, where one did.
     `label_decisions`: the labels that a requester decided on, by the stage of labels.
     `contexts`: what a system reads to answer it, in order, by the name of the setting.
+    `asked_before`: how many questions of its stage in the same words were handed in before it,
+    about its seed and about any, those of people who have withdrawn among them; none without it.
     """
 
     id: str
@@ -128,6 +130,7 @@ class QuestionRecord(TypedDict):
     split_reason: NotRequired[str]
     contexts: NotRequired[dict[str, list[PassageRecord]]]
     ranks: NotRequired[RanksRecord]
+    asked_before: NotRequired[tuple[int, int]]
 
 
 class SeedRecord(TypedDict):

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from annotation.release.parquet_tables import Column
+from annotation.release.question_numbers import number
 from annotation.release.records_schema import (
     IMPORTED,
     PUBLISHED,
@@ -19,7 +20,6 @@ from annotation.release.records_schema import (
     SeedRecord,
     VoteRecord,
     chosen_vote,
-    is_kept,
     published_vote,
 )
 from common.spreadsheet import csv_lines
@@ -57,6 +57,9 @@ QUESTION_COLUMNS = {
     "answer1": Column("the answer of who asked, as in the official file"),
     "answer2": Column("the answer of somebody else, as in the official file"),
 }
+# The column of ids, which a file has where they do not follow from its rows: where of questions
+# in the same words about one document not all are kept, or not in the order they were asked.
+ID = "question_id"
 _TOKEN = re.compile(r"\w+|[^\w\s'’]")
 Row = dict[str, str]
 
@@ -95,6 +98,10 @@ def _file(
     ]
     found.sort(key=lambda one: one[0])
     rows = [row for _, each in found for row in each]
+    if name == QUESTIONS:
+        derived = question_ids((row["document_id"], row["question"]) for row in rows)
+        if all(row.get(ID) == key for row, key in zip(rows, derived, strict=True)):
+            rows = [{column: row[column] for column in COLUMNS[name]} for row in rows]
     yield _line(list(rows[0]) if rows else COLUMNS[name])
     for row in rows:
         yield _line(row.values())
@@ -169,6 +176,7 @@ def _question(split: str, seed: SeedRecord, question: QuestionRecord) -> Row:
         "set": SET_OF_SPLIT[split],
         **texts,
         **{f"{name}_tokenized": tokenized(text) for name, text in texts.items()},
+        ID: question["id"],
     }
 
 
@@ -184,25 +192,36 @@ def question_ids(asked: Iterable[tuple[str, str]]) -> Iterator[str]:
     """
     times: Counter[tuple[str, str]] = Counter()
     for document, text in asked:
-        yield uuid5(NAMESPACE_URL, f"{document}\n{text}\n{times[document, text]}").hex
+        yield _question_id(f"{document}\n{text}", times[document, text])
         times[document, text] += 1
 
 
-def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
-    """Yield the seeds with the ids that follow from the rows of qaps.csv, which has none.
+def ids_of_rows(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the id of each row of a qaps.csv: its own, or one that follows from those before it."""
+    rows = list(rows)
+    derived = question_ids((row["document_id"], row["question"]) for row in rows)
+    return (row.get(ID) or key for row, key in zip(rows, derived, strict=True))
 
-    Of the same question asked twice about a document the one that is kept, and so in the file,
-    counts first.
+
+def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
+    """Yield the seeds with the ids of their questions, from document, words and number alone.
+
+    Every question counts, kept or not, so that no verdict changes the id of another question.
     """
+    taken: set[tuple[str, int]] = set()
     for seed in seeds:
-        in_order = sorted(seed["questions"], key=lambda question: not is_kept(question))
         document = _document_id(seed)
-        ids = question_ids((document, question["text"]) for question in in_order)
-        by_key = {question["key"]: key for question, key in zip(in_order, ids, strict=True)}
-        questions: list[QuestionRecord] = [
-            {**question, "id": by_key[question["key"]]} for question in seed["questions"]
-        ]
+        questions: list[QuestionRecord] = []
+        for question in seed["questions"]:
+            content = f"{document}\n{question['text']}"
+            key = _question_id(content, number(question, content, taken, of_seed=True))
+            own = json.loads(question["payload"].get(IMPORTED, "{}"))
+            questions.append({**question, "id": own.get(ID) or key})
         yield {**seed, "questions": questions}
+
+
+def _question_id(content: str, number: int) -> str:
+    return uuid5(NAMESPACE_URL, f"{content}\n{number}").hex
 
 
 def answers_by_id(name: str, content: bytes, part: str | None = None) -> dict[str, list[str]]:
@@ -213,7 +232,7 @@ def answers_by_id(name: str, content: bytes, part: str | None = None) -> dict[st
     table, rows = read_table(name, content)
     if table != QUESTIONS:
         raise ValueError(f"{name}: it is a {table}; give {QUESTIONS}, which holds the questions.")
-    ids = question_ids((row["document_id"], row["question"]) for row in rows)
+    ids = ids_of_rows(rows)
     whole = part is None or len({row["set"] for row in rows}) < 2
     return {
         key: [row["answer1"], row["answer2"]]

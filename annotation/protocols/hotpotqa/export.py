@@ -1,7 +1,6 @@
 """The official layout, written and read back: lists of questions with their contexts."""
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
 from itertools import chain
@@ -21,6 +20,7 @@ from annotation.protocols.hotpotqa.file_format import (
 )
 from annotation.protocols.hotpotqa.official_records import GOLD, PUBLIC, read, seed_records
 from annotation.release.parquet_tables import INTEGER, Column
+from annotation.release.question_numbers import number
 from annotation.release.records_schema import (
     IMPORTED,
     ArticleRecord,
@@ -70,13 +70,14 @@ def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
     Each question has the contexts in which its split is published, and no others. Published files
     keep their own ids.
     """
-    told: Counter[str] = Counter()
+    taken: set[tuple[str, int]] = set()
     for seed in seeds:
         questions = []
         for question in seed["questions"]:
             text = question["text"]
-            key = question["payload"].get("id") or question_id(text, told[text])
-            told[text] += 1
+            key = question["payload"].get("id") or question_id(
+                text, number(question, text, taken, of_seed=False)
+            )
             questions.append(_released(question, key))
         yield {**seed, "questions": questions}
 

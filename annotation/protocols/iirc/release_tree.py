@@ -16,6 +16,7 @@ from annotation.protocols.iirc.dataset_tree import (
     passage_id,
     question_id,
 )
+from annotation.release.question_numbers import number
 from annotation.release.records_schema import (
     IMPORTED,
     ArticleRecord,
@@ -38,11 +39,11 @@ def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
         plain = passage_id(first["title"], first["text"])
         pid = passage_id(first["title"], first["text"], passages[plain])
         passages[plain] += 1
-        texts: Counter[str] = Counter()
         questions: list[QuestionRecord] = []
+        taken: set[tuple[str, int]] = set()
         for question in seed["questions"]:
-            qid = question_id(pid, question["text"], texts[question["text"]])
-            texts[question["text"]] += 1
+            text = question["text"]
+            qid = question_id(pid, text, number(question, text, taken, of_seed=True))
             own = imported(question["payload"]) or {}
             questions.append({**question, "id": own.get("qid") or qid})
         own = imported(seed["payload"]) or {}

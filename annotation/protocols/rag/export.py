@@ -5,7 +5,6 @@ what trec_eval takes.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
@@ -32,6 +31,7 @@ from annotation.protocols.rag.official_records import (
 )
 from annotation.protocols.rag.passages import document_of, id_of, page_of, passage_id
 from annotation.release.parquet_tables import BOOLEAN, Column, spans
+from annotation.release.question_numbers import number
 from annotation.release.records_schema import (
     ArticleRecord,
     PassageRecord,
@@ -71,15 +71,16 @@ def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
     Every question counts, kept or not, so that no verdict changes the id of another question.
     Published files keep their own ids.
     """
-    told: Counter[str] = Counter()
+    taken: set[tuple[str, int]] = set()
     for seed in seeds:
         questions: list[QuestionRecord] = []
         for question in seed["questions"]:
             own = imported(question["payload"])
             if own is None:
-                content = json.dumps([shown_ids(seed, question), question["text"]])
-                key = uuid5(NAMESPACE, f"{content}\n{told[content]}").hex[:ID_DIGITS]
-                told[content] += 1
+                shown = shown_ids(seed, question)
+                content = json.dumps([shown, question["text"]])
+                at = number(question, content, taken, of_seed=bool(shown))
+                key = uuid5(NAMESPACE, f"{content}\n{at}").hex[:ID_DIGITS]
             questions.append({**question, "id": own["id"] if own else key})
         yield {**seed, "questions": questions}
 

@@ -1,7 +1,6 @@
 """The official layout, written and read back: articles, their paragraphs, questions about each."""
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import PurePath
@@ -17,6 +16,7 @@ from annotation.protocols.squad.official_records import (
     seed_records,
 )
 from annotation.release.parquet_tables import BOOLEAN, Column, spans
+from annotation.release.question_numbers import number
 from annotation.release.records_schema import (
     IMPORTED,
     ArticleRecord,
@@ -45,14 +45,14 @@ def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
     Every question counts, kept or not, so that no verdict changes the id of another question.
     Published files keep their own ids.
     """
-    told: Counter[str] = Counter()
+    taken: set[tuple[str, int]] = set()
     for seed in seeds:
         passage = seed["passages"][0]
         questions: list[QuestionRecord] = []
         for question in seed["questions"]:
             content = json.dumps([passage["title"], passage["text"], question["text"]])
-            key = uuid5(NAMESPACE, f"{content}\n{told[content]}").hex[:ID_DIGITS]
-            told[content] += 1
+            at = number(question, content, taken, of_seed=True)
+            key = uuid5(NAMESPACE, f"{content}\n{at}").hex[:ID_DIGITS]
             own = _imported(question["payload"])
             questions.append({**question, "id": own["id"] if own else key})
         yield {**seed, "questions": questions}

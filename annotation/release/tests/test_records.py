@@ -8,11 +8,24 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.models import Verdict
+from annotation.protocols.contracts import EXPORT
 from annotation.protocols.iirc.tests.island import HARBOUR, island
 from annotation.release.records import main_stages, pseudonym, records, snapshot
 from annotation.release.records_schema import chosen_vote, is_kept
-from annotation.tests.making import make_answer, make_question, make_seed
-from tasks.models import Question
+from annotation.tests.making import (
+    NOW,
+    make_answer,
+    make_article,
+    make_collection,
+    make_corpus,
+    make_question,
+    make_seed,
+    make_verdict,
+)
+from collector.models import Seed
+from collector.protocols.loading import all_protocols, get_protocol
+from tasks.models import Question, Worker
 
 pytestmark = pytest.mark.django_db
 
@@ -88,3 +101,56 @@ def test_reading_is_of_one_moment() -> None:
     collection = island()
     with snapshot():
         assert len(list(records(collection))) == 3
+
+
+@pytest.mark.parametrize(
+    ("protocol", "stage"),
+    [
+        (each.name, name)
+        for each in all_protocols()
+        for name, stage in each.parameters().stages().items()
+        # The turns of dialogs are numbered as they are held.
+        if stage.items_from == "seeds" and not stage.qualifies and stage.kind != "dialog"
+    ],
+)
+def test_no_verdict_no_later_question_and_no_withdrawal_changes_the_id_of_a_question(
+    protocol: str, stage: str
+) -> None:
+    collection = make_collection(make_corpus(), protocol=protocol)
+    first, second = (
+        make_seed(
+            collection,
+            make_article(collection.corpus, town, f"{town} has a mill.").paragraphs.get(),
+            stage=stage,
+        )
+        for town in ("Carrow", "Staithby")
+    )
+    for seed in (first, second):
+        seed.payload = {"document_id": seed.key, "kind": "book"}
+        seed.save()
+
+    def asked(seed: Seed, worker: str, key: str) -> Question:
+        question = make_question(seed, "Who built the mill?", worker=worker, key=key)
+        Question.objects.filter(pk=question.pk).update(position=0)
+        return question
+
+    def ids() -> dict[str, str]:
+        told = get_protocol(protocol).part(EXPORT).identified(records(collection))
+        return {one["key"]: one["id"] for seed in told for one in seed["questions"]}
+
+    kept = asked(second, "ada", "m")
+    make_verdict(kept, make_answer(kept, worker="zoe", stage=stage))
+    waiting = asked(second, "grace", "l")
+    before = ids()
+    assert before["m"] != before["l"]
+    # Each stands before those of earlier, by its key or by its seed.
+    asked(second, "hedy", "a")
+    asked(first, "ida", "b")
+    Verdict.objects.all().delete()
+    make_verdict(waiting, make_answer(waiting, worker="zoe", stage=stage))
+    after = ids()
+    assert {key: after[key] for key in before} == before
+    assert len(set(after.values())) == 4
+    Worker.objects.filter(pk="ada").update(withdrawn_at=NOW)
+    del after["m"]
+    assert ids() == after

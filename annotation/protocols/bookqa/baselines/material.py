@@ -18,7 +18,7 @@ from annotation.metrics.result import ScoreError, read_file
 from annotation.protocols.bookqa.export import (
     QUESTIONS,
     SUMMARIES,
-    question_ids,
+    ids_of_rows,
     read_table,
 )
 from annotation.protocols.bookqa.parameters import defaults
@@ -227,7 +227,7 @@ def _read_csv(path: Path, material: Material) -> None:
     if kind == SUMMARIES:
         material.summaries |= {row["document_id"]: row["summary"].strip() for row in rows}
     elif kind == QUESTIONS:
-        ids = question_ids((row["document_id"], row["question"]) for row in rows)
+        ids = ids_of_rows(rows)
         material.questions += [
             Asked(
                 key,

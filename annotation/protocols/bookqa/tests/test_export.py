@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from annotation.protocols.bookqa.export import COLUMNS, files, published, tokenized
+from annotation.protocols.bookqa.export import (
+    COLUMNS,
+    answers_by_id,
+    files,
+    identified,
+    published,
+    tokenized,
+)
+from annotation.release.records_schema import IMPORTED
 
 SAMPLE = json.loads((Path(__file__).parents[1] / "sample.json").read_text("utf-8"))
 FILES = {name: text.encode() for name, text in SAMPLE.items()}
@@ -39,6 +47,26 @@ def test_a_question_keeps_its_first_answer_and_the_other_persons() -> None:
     assert asked["payload"]["fields"]["answer"] == "Because her uncle forged it."
     assert asked["votes"][0]["payload"]["fields"]["answer"] == "it's a forgery, by her uncle"
     assert asked["split"] == "train"
+
+
+def test_the_scorer_finds_every_id_of_a_release_where_equal_questions_are_not_all_kept() -> None:
+    first, _ = published(FILES).seeds
+    [row, *_] = first["questions"]
+    del row["payload"][IMPORTED], first["payload"][IMPORTED]
+    first["payload"]["kind"] = "book"
+    asked: Any = [
+        {**row, "key": str(number), "asked_before": (number, number)} for number in (0, 1)
+    ]
+    both, late = (list(identified([{**first, "questions": kept}])) for kept in (asked, asked[1:]))
+    once, again = (one["id"] for one in both[0]["questions"])
+    assert [one["id"] for one in late[0]["questions"]] == [again]
+    for seeds, ids in ((both, [once, again]), (late, [again])):
+        released = written(seeds)
+        assert list(answers_by_id("qaps.csv", released["qaps.csv"])) == ids
+        read = list(identified(published(released).seeds))
+        assert [one["id"] for one in read[0]["questions"]] == ids
+        assert written(read) == released
+    assert "question_id" not in written(both)["qaps.csv"].decode()
 
 
 @pytest.mark.parametrize(
