@@ -10,7 +10,14 @@ from annotation.agreement.decision import Decision
 from annotation.metrics.result import Option, Result
 from annotation.readers.trained import Trained
 from annotation.release.parquet_tables import Column
-from annotation.release.records_schema import ArticleRecord, Published, QuestionRecord, SeedRecord
+from annotation.release.records_schema import (
+    ArticleRecord,
+    Published,
+    QuestionRecord,
+    SeedRecord,
+    VoteRecord,
+    answering,
+)
 from annotation.reports.table import Table
 from collector.models import Corpus
 from collector.protocols.parameters import Parameters
@@ -86,6 +93,13 @@ class WithholdsGold(WithholdsAnswers, Protocol):
         """Yield the files of the splits whose answers are not published, answers included."""
 
 
+class CountsAnswers(Protocol):
+    """export.py of a protocol in which other answers count than those that agree."""
+
+    def answering(self, question: QuestionRecord) -> list[VoteRecord]:
+        """Return the answers of a question that count, the released one first, none without one."""
+
+
 class AddsColumns(Protocol):
     """export.py of a protocol whose questions have columns of their own in the Parquet files."""
 
@@ -106,6 +120,7 @@ class ExportModule(
     WithholdsGold,
     TakesWholeCorpus,
     DescribesFiles,
+    CountsAnswers,
     AddsColumns,
     Protocol,
 ):
@@ -325,6 +340,7 @@ EXPORT = Part[ExportModule](
         "WHOLE_CORPUS": False,
         "FILES_HOLD": {},
         "identified": _as_they_are,
+        "answering": answering,
         "QUESTION_COLUMNS": {},
         "question_columns": _no_more,
     },

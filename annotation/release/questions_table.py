@@ -14,7 +14,6 @@ from annotation.release.records_schema import (
     VoteRecord,
     chosen_vote,
     is_simulated,
-    released_votes,
 )
 from annotation.release.votes_table import spans_of
 
@@ -109,7 +108,7 @@ def rows(
                 "question": question["text"],
                 "seed_id": seed["id"] or None,
                 "passages": passages,
-                **_answered(question),
+                **_answered(question, export.answering(question)),
                 **export.question_columns(seed, question),
             }
 
@@ -139,17 +138,16 @@ def _passage(passage: PassageRecord) -> dict[str, Any]:
     return {name: told.get(name, "") for name in PASSAGE}
 
 
-def _answered(question: QuestionRecord) -> dict[str, Any]:
+def _answered(question: QuestionRecord, counting: Iterable[VoteRecord]) -> dict[str, Any]:
     """Return the columns of answers; those of a withheld question are empty."""
     released = chosen_vote(question)
     if released is None:
         return {"answers": [], "answer_spans": [], "synthetic": question["synthetic"]}
-    others = [vote for vote in released_votes(question) if vote is not released]
     return {
         "answer_type": released["type"],
         "answer": words_of(released["payload"]),
         "answer_spans": spans_of(released["payload"].get("spans")),
-        "answers": [_answer(vote) for vote in (released, *others)],
+        "answers": [_answer(vote) for vote in counting],
         "synthetic": is_simulated(question),
     }
 

@@ -208,3 +208,15 @@ def chosen_vote(question: QuestionRecord) -> VoteRecord | None:
     return question.get("correction") or next(
         (vote for vote in question["votes"] if vote["chosen"]), None
     )
+
+
+def answering(question: QuestionRecord) -> list[VoteRecord]:
+    """Return the answers that count: the released one, then those that agree with it.
+
+    What a requester put in place of the votes stands alone.
+    """
+    released = chosen_vote(question)
+    if released is None or "correction" in question:
+        return [released] if released else []
+    others = [vote for vote in released_votes(question) if vote["agrees"] and not vote["chosen"]]
+    return [released, *others]

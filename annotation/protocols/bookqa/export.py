@@ -22,6 +22,7 @@ from annotation.release.records_schema import (
     chosen_vote,
     published_vote,
 )
+from annotation.release.records_schema import answering as agreeing
 from common.spreadsheet import csv_lines
 
 SPLITS = ("train", "dev", "test")
@@ -71,6 +72,19 @@ def files(
     yield DOCUMENTS, _file(DOCUMENTS, seeds_by_split, lambda split, seed: [_document(split, seed)])
     yield QUESTIONS, _file(QUESTIONS, seeds_by_split, _questions)
     yield SUMMARIES, _file(SUMMARIES, seeds_by_split, lambda split, seed: [_summary(split, seed)])
+
+
+def answering(question: QuestionRecord) -> list[VoteRecord]:
+    """Return the answer of who asked, then those of others: all are references, and none agrees."""
+    others = agreeing(question)
+    if not others:
+        return []
+    own: VoteRecord = {
+        **published_vote(others[0]["type"], question["payload"], stage=question["stage"]),
+        "worker": question["worker"],
+        "synthetic": question["synthetic"],
+    }
+    return [own, *others]
 
 
 def question_columns(seed: SeedRecord, question: QuestionRecord) -> dict[str, str]:

@@ -77,6 +77,17 @@ def published(files: Mapping[str, bytes]) -> Published:
     return Published({name: split_of(name) for name in files}, seed_records(files), None)
 
 
+def answering(question: QuestionRecord) -> list[VoteRecord]:
+    """Return the released answer, then everybody's: whoever differs is a reference too (QuAC 2.2).
+
+    What a simulated worker has added to people's work is not among them.
+    """
+    released = chosen_vote(question)
+    if released is None:
+        return []
+    return [released, *(vote for vote in released_votes(question) if vote is not released)]
+
+
 def question_columns(seed: SeedRecord, question: QuestionRecord) -> dict[str, object]:
     """Return what a question's row holds beside what it holds in every protocol."""
     released = chosen_vote(question)
@@ -146,8 +157,7 @@ def _question(question: QuestionRecord, context: str) -> dict[str, Any]:
     hint = next((hint for hint in hints if hint), None)
     if released is None or hint is None:
         raise ValueError(f"Question {question['id']} is kept without an answer: decide it again.")
-    # What a simulated worker has added to people's work is in the Parquet file alone.
-    others = [vote for vote in released_votes(question) if vote is not released]
+    _, *others = answering(question)
     return {
         "id": question["id"],
         "question": question["text"],

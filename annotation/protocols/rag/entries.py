@@ -11,8 +11,7 @@ from annotation.release.records_schema import (
     QuestionRecord,
     SeedRecord,
     VoteRecord,
-    chosen_vote,
-    released_votes,
+    answering,
 )
 
 # The stage in which people ask without having read.
@@ -27,18 +26,6 @@ def imported(payload: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the published file's own object, None for what was collected here."""
     text = payload.get(IMPORTED)
     return None if text is None else json.loads(text)
-
-
-def answering(question: QuestionRecord) -> list[VoteRecord]:
-    """Return the votes whose answers are released, the chosen one first.
-
-    What a requester put in place of the votes stands alone.
-    """
-    released = chosen_vote(question)
-    if released is None or "correction" in question:
-        return [released] if released else []
-    others = [vote for vote in released_votes(question) if vote["agrees"] and not vote["chosen"]]
-    return [released, *others]
 
 
 def shown_ids(seed: SeedRecord, question: QuestionRecord) -> list[str]:

@@ -154,16 +154,6 @@ def question_columns(seed: SeedRecord, question: QuestionRecord) -> dict[str, ob
         "source": NATURAL if question["stage"] == NATURAL else "passages",
         "evidence": _marks(released.get("evidence")),
         "plausible_evidence": _marks(released.get("plausible")),
-        "answers": [
-            {
-                "type": vote["type"],
-                "text": vote["payload"].get("short", ""),
-                "worker": vote["worker"] or "",
-                "chosen": vote["chosen"],
-                "agrees": vote["agrees"],
-            }
-            for vote in votes
-        ],
     }
     # Its writer has read nothing.
     return {**told, "passages": []} if question["stage"] == NATURAL else told

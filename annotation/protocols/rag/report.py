@@ -13,6 +13,7 @@ from annotation.protocols.rag.validation import agree, vote
 from annotation.release.records_schema import (
     QuestionRecord,
     SeedRecord,
+    answering,
     chosen_vote,
     is_kept,
     peoples_votes,
@@ -147,8 +148,9 @@ class Reading:
             self.searches += len(reader["payload"].get("searches") or ())
             self.opened += len(reader["payload"].get("opened") or ())
         self.same[agreeing, len(readers)] += 1
-        if is_kept(question) and readers[0]["type"] != "bad":
-            references = [said.short] if said.type == ANSWER else []
+        others = [one for one in answering(question) if one is not readers[0]]
+        if is_kept(question) and others and readers[0]["type"] != "bad":
+            references = [one["payload"]["short"] for one in others if one["type"] == ANSWER]
             self.scores.append(score_v2(str(readers[0]["payload"].get("short", "")), references))
 
     def row(self) -> list[Cell]:
@@ -279,6 +281,6 @@ def _reading(reading: dict[str, Reading]) -> Table:
     note = (
         "People who had the question and a search box over all documents, and nothing that its "
         "writer saw. Searches and opened passages are per reader. EM and F1: the first reader's "
-        "short answer to each kept question, against the writer's."
+        "short answer to each kept question, against those that are released, but for their own."
     )
     return Table("second_reading", "Second readers", columns, rows, note, of_people=True)

@@ -24,8 +24,8 @@ from annotation.release.records_schema import (
     QuestionRecord,
     SeedRecord,
     VoteRecord,
+    answering,
     chosen_vote,
-    released_votes,
 )
 from annotation.release.votes_table import spans_of
 
@@ -170,18 +170,6 @@ def _question(question: QuestionRecord, text: str) -> dict[str, Any]:
         return {**named, "answers": answers, "is_impossible": False}
     plausible = _answers(released, "plausible", text, named)
     return {"plausible_answers": plausible, **named, "answers": [], "is_impossible": True}
-
-
-def answering(question: QuestionRecord) -> list[VoteRecord]:
-    """Return the votes whose words are released as answers, the chosen one first.
-
-    Those who agree with it; what a requester put in place of the votes stands alone.
-    """
-    released = chosen_vote(question)
-    if released is None or "correction" in question:
-        return [released] if released else []
-    others = [vote for vote in released_votes(question) if vote["agrees"] and not vote["chosen"]]
-    return [released, *others]
 
 
 def _answers(

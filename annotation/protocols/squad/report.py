@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from annotation.agreement.kappa import fleiss_kappa
 from annotation.metrics.token_overlap import score_v2
-from annotation.protocols.squad.export import SPLITS, answering
+from annotation.protocols.squad.export import SPLITS
 from annotation.protocols.squad.validation import Vote, agree, vote
 from annotation.release.records_schema import (
     QuestionRecord,
     SeedRecord,
     VoteRecord,
+    answering,
     chosen_vote,
     is_kept,
     peoples_votes,
@@ -102,8 +103,9 @@ class Agreement:
             looks_like = Vote("span", span["start"], span["end"])
             taken_in = sum(agree(looks_like, other) for other in said[1:])
             self.taken_in[taken_in, len(said) - 1] += 1
-        if is_kept(question) and votes[1]["type"] != "bad":
-            references = [text for one in (votes[0], *votes[2:]) for text in _texts(one)]
+        others = [one for one in answering(question) if one is not votes[1]]
+        if is_kept(question) and others and votes[1]["type"] != "bad":
+            references = [text for one in others for text in _texts(one)]
             self.scores.append(score_v2(" ".join(_texts(votes[1])), references))
 
     def row(self) -> list[Cell]:
@@ -172,7 +174,7 @@ def _human(agreement: dict[str, Agreement]) -> Table:
     rows: list[list[Cell]] = [[split, *found.human()] for split, found in _in_order(agreement)]
     note = (
         "The first further annotator's answer to each kept question, scored by the official "
-        "metrics against the writer's and the others' answers."
+        "metrics against the answers that are released, but for their own."
     )
     return Table("human_performance", "Human performance", columns, rows, note, of_people=True)
 

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.utils.html import escape
+from pyarrow import parquet
 
 from annotation.dashboard.tests.making import make_browser, send
 from annotation.decisions.exclusions import exclude_worker
@@ -239,6 +240,23 @@ def test_a_release_tells_which_labels_hold_and_every_one_that_was_given(
     (decision,) = [row for row in given if row["adjudicated"]]
     assert (decision["worker"], decision["more"]) == ("", "An event.")
     assert {row["simulated"] for row in given} == {""}
+
+
+def test_labels_are_no_answers_and_who_asked_gave_the_first(
+    labelled: Collection, tmp_path: Path
+) -> None:
+    folder = release(labelled, tmp_path / "out")
+    asked = {row["question"]: row for row in rows(folder / "qaps.csv")}
+    told = [
+        row
+        for path in folder.glob("questions-*.parquet")
+        for row in parquet.read_table(path).to_pylist()
+    ]
+    assert len(told) == len(asked)
+    for row in told:
+        own = asked[row["question"]]
+        assert [one["text"] for one in row["answers"]] == [own["answer1"], own["answer2"]]
+        assert all(one["worker"] for one in row["answers"])
 
 
 def test_the_card_names_the_files_and_the_metadata_are_valid(

@@ -15,7 +15,14 @@ from annotation.models import Context, Release, SplitAssignment, Verdict
 from annotation.protocols.hotpotqa import file_format
 from annotation.protocols.hotpotqa.file_format import SPLITS
 from annotation.protocols.hotpotqa.scoring import score
-from annotation.protocols.hotpotqa.tests.pairs import RANDOM_SEED, ask, give_context, pairs, town
+from annotation.protocols.hotpotqa.tests.pairs import (
+    RANDOM_SEED,
+    ask,
+    give_context,
+    pairs,
+    read_again,
+    town,
+)
 from annotation.release.assignment_log import work_digest
 from annotation.release.official_import import Source, import_official_files
 from annotation.release.publish_release import PublishedRelease, publish_release
@@ -24,7 +31,7 @@ from annotation.release.tests.reference_readers import read_release
 from annotation.release.withholding import public_records
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.status import Facts
-from annotation.tests.making import NOW
+from annotation.tests.making import NOW, make_answer
 from collector.models import Collection, Paragraph
 from common.actions import ActionError
 from tasks.models import Question
@@ -142,6 +149,21 @@ def test_every_split_loads_typed_and_withheld_ones_without_their_answers(
     told = {name for name, value in secret.items() if value not in (None, [], False)}
     assert told == {"id", "split", "question", "context"}
     assert [[each["title"], each["sentences"]] for each in secret["context"]] == asked["context"]
+
+
+def test_second_readings_and_who_called_a_question_bad_are_votes_and_no_answers(
+    tmp_path: Path,
+) -> None:
+    collection = pairs()
+    for question in Question.objects.all():
+        read_again(question, ("Somewhere", [[0, 0]]), ("yes", [[0, 0]]))
+        make_answer(question, "bad", worker="mallory", stage="question", reason="It is odd.")
+    folder = publish_release(collection, tmp_path / "out", NOW).folder
+    read = read_release(folder, tmp_path / "cache")
+    told = [row["answers"] for split, rows in read.items() for row in rows if "test" not in split]
+    assert [len(answers) for answers in told] == [1] * 4
+    assert all(one["chosen"] for answers in told for one in answers)
+    assert len(votes(folder)) == 4 * 4
 
 
 def test_work_on_what_is_withheld_cannot_be_found_by_trying(issued: PublishedRelease) -> None:

@@ -81,3 +81,19 @@ def test_no_simulated_answer_tells_of_people() -> None:
 def test_a_table_without_figures_says_so() -> None:
     size, *_ = report.tables([], PARAMETERS)
     assert size.note == NO_QUESTION
+
+
+def test_words_of_somebody_who_is_not_released_are_no_reference() -> None:
+    alone = given("ida", LIT, agrees=False)
+    looks = unanswerable(given("bea", None), given("hedy", None), alone)
+    found = tables(seed("dev", looks))["human_performance"]
+    # Bea finds no answer, as is released, whatever Ida has marked.
+    assert found == [["dev", 1, 1.0, 1.0]]
+    lit = question("When was it lit?", given("ada", LIT), given("bea", FELL, agrees=False), alone)
+    # Ida says what Bea says, and neither is released.
+    alone["payload"]["spans"][0]["text"] = "1880"
+    assert tables(seed("dev", lit))["human_performance"] == [["dev", 1, 0.0, 0.0]]
+    # The only other answer is the one that is scored.
+    chosen = given("bea", FELL, chosen=True)
+    changed = question("When?", given("ada", LIT, agrees=False, chosen=False), chosen)
+    assert tables(seed("dev", changed))["human_performance"] == [["dev", 0, None, None]]
