@@ -7,7 +7,7 @@ from annotation.models import OfficialArticle
 from annotation.release.closed_text import NOTE, is_closed
 from annotation.release.records import passage_record
 from annotation.release.records_schema import ArticleRecord, PassageRecord, SeedRecord
-from collector.ingest.licences import SEVERAL, UNKNOWN, named
+from collector.ingest.licences import SEVERAL, UNKNOWN, contradictions, named
 from collector.ingest.link_resolution import Resolver
 from collector.models import Article, Collection, Corpus, Paragraph
 from collector.models.corpus import CorpusKind
@@ -148,6 +148,13 @@ def _terms(collection: Collection) -> tuple[str, str]:
         )
     name = named(corpus.licence_name) or "a licence that the corpus does not name"
     address = f" ({corpus.licence_url})" if corpus.licence_url else ""
+    if others := contradictions(corpus):
+        return (
+            f"They are under {name}{address},\nbut for documents beside which {FILE} names another "
+            f"licence: {', '.join(others)}.\n",
+            f"{made} of {collection.title!r} are under this\nlicence: {name}{address}. Words of a "
+            "document in them are under its own.\n",
+        )
     return (
         f"They are under {name}{address}.\n",
         f"{made} of {collection.title!r} are under the same\nlicence: {name}{address}.\n",

@@ -15,7 +15,7 @@ from annotation.release.citation import citation
 from annotation.release.facts import Facts, description, origin
 from annotation.release.parquet_tables import BOOLEAN, INTEGER, TEXT, Column
 from annotation.release.statements import authors_of
-from collector.ingest.licences import ADDRESSES, SEVERAL, UNKNOWN
+from collector.ingest.licences import ADDRESSES, SEVERAL, UNKNOWN, contradictions
 from collector.models import Corpus
 
 VERSION = "http://mlcommons.org/croissant/1.1"
@@ -123,7 +123,9 @@ def _licences(corpus: Corpus) -> list[str] | str:
     """Return the address of the licence, or its name; of each where documents have their own."""
     if corpus.licence_name == SEVERAL:
         return [ADDRESSES.get(name, name) for name in licences_of_documents(corpus)]
-    return corpus.licence_url or corpus.licence_name or UNKNOWN
+    said = corpus.licence_url or corpus.licence_name or UNKNOWN
+    others = [ADDRESSES.get(name, name) for name in contradictions(corpus)]
+    return [said, *others] if others else said
 
 
 def _version(digests: Mapping[str, Mapping[str, Any]]) -> str:

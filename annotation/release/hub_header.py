@@ -8,7 +8,7 @@ import yaml
 from annotation.release import questions_table, votes_table
 from annotation.release.articles import LICENCE_FILE
 from annotation.release.facts import Facts
-from collector.ingest.licences import named
+from collector.ingest.licences import contradictions, named
 from collector.models import Corpus
 
 # What the hub calls Creative Commons' licences; its list has no others of theirs.
@@ -68,7 +68,10 @@ def _configs(facts: Facts) -> list[dict[str, Any]]:
 
 
 def _licence(corpus: Corpus) -> dict[str, str]:
-    """Return the licence by the hub's own name for it, else by the corpus's."""
+    """Return the licence by the hub's own name for it, else by the corpus's, with any others."""
+    if others := contradictions(corpus):
+        names = ", ".join([corpus.licence_name, *others])
+        return {"license": "other", "license_name": names, "license_link": LICENCE_FILE}
     found = CREATIVE.search(corpus.licence_url)
     if found and found[2] in CREATIVE_KNOWN[found[1]]:
         return {"license": f"cc-{found[1]}-{found[2]}"}

@@ -45,6 +45,7 @@ from annotation.replay.write_log import log_lines
 from annotation.reports.charts import FOLDER, files_of
 from annotation.reports.collection import tables_from
 from annotation.reports.pay import rates_table
+from collector.ingest.licences import contradictions
 from collector.models import Collection, Corpus
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
@@ -358,6 +359,7 @@ def _manifest(
             "source": corpus.source,
             "licence": corpus.licence_name,
             "licence_url": corpus.licence_url,
+            **({"other_licences": others} if (others := contradictions(corpus)) else {}),
         },
         "parameters": collection.parameters,
         "changes": changes(collection),

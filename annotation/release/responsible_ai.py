@@ -16,7 +16,7 @@ from annotation.release.facts import (
 from annotation.release.worker_texts import versions_read
 from annotation.reports.table import Table
 from annotation.splits.difficulty.status import last_run
-from collector.ingest.licences import SEVERAL, named
+from collector.ingest.licences import SEVERAL, contradictions, named
 from collector.language_names import language_name
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
@@ -135,6 +135,8 @@ def _raw(facts: Facts) -> str:
     licence = f", under {name}" if name else ""
     if corpus.licence_name == SEVERAL:
         licence = ", each document under its own licence"
+    elif others := contradictions(corpus):
+        licence += f", some documents under {', '.join(others)}"
     read = f", read from {source}" if source else ""
     return f"Text of {corpus.name} in {language_name(corpus.language)}{read}{licence}."
 

@@ -15,6 +15,7 @@ from collector.candidates.defaults import propose_defaults
 from collector.candidates.pools import pools_of
 from collector.candidates.proposals import CandidatesError
 from collector.graph.graph_file import GraphError
+from collector.ingest.licences import licence_cautions
 from collector.models import Collection, CollectionState, Corpus, Seed, SeedParagraph
 from collector.models.corpus import CorpusKind
 from collector.protocols.creation import parameters_of
@@ -80,9 +81,13 @@ def stages_from_seeds(parameters: Parameters) -> list[str]:
 
 
 def cautions_of(collection: Collection) -> list[str]:
-    """Return what disappoints of the parameters and of the seeds chosen so far, a sentence each."""
+    """Return what disappoints of parameters, texts and the seeds chosen so far, a sentence each."""
     parameters = parameters_of(collection)
-    return parameters.cautions() + empty_splits(collection, parameters)
+    return [
+        *parameters.cautions(),
+        *licence_cautions(collection.corpus),
+        *empty_splits(collection, parameters),
+    ]
 
 
 def empty_splits(collection: Collection, parameters: Parameters) -> list[str]:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.money.spending import spending_of
+from collector.ingest.licences import licence_cautions
 from collector.models import Collection, CollectionState, Stage
 from collector.seeds.selection import empty_splits
 from common.actions import ActionError
@@ -76,7 +77,11 @@ def _before_publishing(request: HttpRequest, context: CollectionContext) -> Http
             for table in [context.parameters.stages()[each.stage.name]]
         ],
         money=spending_of(row, totals(row, estimates)),
-        notices=[*notices(context.parameters), *empty_splits(row, context.parameters)],
+        notices=[
+            *notices(context.parameters),
+            *licence_cautions(row.corpus),
+            *empty_splits(row, context.parameters),
+        ],
         n_seeds=row.seeds.count(),
         provider=publication.provider_name(),
         audience=audience_of(row),

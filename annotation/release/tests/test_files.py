@@ -9,6 +9,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
+from django.test import Client
 
 from annotation.protocols.iirc.tests.island import island
 from annotation.release import croissant, votes_table
@@ -20,10 +21,11 @@ from annotation.release.records import records
 from annotation.release.tests.reference_readers import read_release
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer
-from collector.ingest.licences import SEVERAL, UNKNOWN
+from collector.ingest.licences import SEVERAL, UNKNOWN, licence_cautions
 from collector.models import Collection, CollectionText, Document
 from collector.models.corpus import CorpusKind
 from collector.protocols.revisions import revise
+from collector.seeds.selection import cautions_of
 from tasks.models import Lease, Question, Submission, UnitItem
 
 pytestmark = pytest.mark.django_db
@@ -206,16 +208,52 @@ def test_the_card_says_what_was_asked_and_how_questions_were_placed(tmp_path: Pa
     assert "Not collected yet" not in card
 
 
-def test_each_document_may_have_a_licence_of_its_own(tmp_path: Path) -> None:
+def documents_under(licence_name: str, *licences: str) -> Collection:
+    """Return a collection over documents that name these licences, under one of the corpus."""
     collection = island()
     corpus = collection.corpus
     for number, article in enumerate(corpus.articles.all()):
-        licence = ("CC0 1.0", "Ours", "")[number % 3]
+        licence = licences[number % len(licences)]
         Document.objects.create(
             corpus=corpus, article=article, external_id=article.title, format="md", licence=licence
         )
-    corpus.kind, corpus.licence_name, corpus.licence_url = CorpusKind.DOCUMENTS, SEVERAL, ""
+    corpus.kind, corpus.licence_name, corpus.licence_url = CorpusKind.DOCUMENTS, licence_name, ""
     corpus.save()
+    return collection
+
+
+def test_a_licence_of_the_corpus_is_none_of_documents_that_name_another(
+    tmp_path: Path, admin_client: Client
+) -> None:
+    collection = documents_under("CC BY 4.0", "CC0 1.0", "cc by 4.0", "", "Ours")
+    sentence = "The licence of the corpus is CC BY 4.0, but documents in it name CC0 1.0, Ours."
+    assert any(sentence in told for told in cautions_of(collection))
+    corpus = collection.corpus
+    corpus.documents.filter(licence="").update(licence="closed")
+    assert "CC0 1.0, Ours, closed. A release will hold no word" in licence_cautions(corpus)[0]
+    corpus.documents.filter(licence="closed").update(licence="")
+    Collection.objects.update(state="draft")
+    page = admin_client.get("/collections/pilot/publish/", HTTP_HOST="localhost")
+    assert sentence in page.content.decode()
+    folder = release(collection, tmp_path)
+    zero = "https://creativecommons.org/publicdomain/zero/1.0/"
+    described = json.loads((folder / "croissant.json").read_text())
+    assert described["license"] == ["CC BY 4.0", zero, "Ours"]
+    assert "some documents under CC0 1.0, Ours" in described["rai:dataCollectionRawData"]
+    told = "names another licence: CC0 1.0, Ours."
+    for name in ("LICENSE", "README.md"):
+        assert told in (folder / name).read_text(), name
+    assert "\nlicense: other\nlicense_name: CC BY 4.0, CC0 1.0, Ours\n" in (
+        (folder / "README.md").read_text()
+    )
+    assert json.loads((folder / MANIFEST).read_text())["corpus"]["other_licences"] == [
+        "CC0 1.0",
+        "Ours",
+    ]
+
+
+def test_each_document_may_have_a_licence_of_its_own(tmp_path: Path) -> None:
+    collection = documents_under(SEVERAL, "CC0 1.0", "Ours", "")
     folder = release(collection, tmp_path)
     licence = (folder / "LICENSE").read_text()
     assert "Each is under the licence that ATTRIBUTION.csv names beside it" in licence

@@ -22,7 +22,7 @@ from collector.ingest.documents.losses import MOST_LEFT_OUT, losses_told, share_
 from collector.ingest.documents.reading import FoundDocument, LeftOut, read_files
 from collector.ingest.errors import DocumentError
 from collector.ingest.ingestion import CorpusOptions
-from collector.ingest.licences import SEVERAL, UNKNOWN, licence_address
+from collector.ingest.licences import LONGEST, SEVERAL, UNKNOWN, licence_address
 from collector.ingest.link_resolution import resolve_links
 from collector.ingest.links import Link
 from collector.ingest.records import ARTICLE, PageRecord
@@ -444,7 +444,7 @@ def count_again(corpus: Corpus, *, is_licence_given: bool = False) -> None:
     if not is_licence_given and (
         corpus.licence_name in ("", UNKNOWN, SEVERAL) or corpus.licence_name in named
     ):
-        corpus.licence_name = (named.pop()[:100] or UNKNOWN) if len(named) == 1 else SEVERAL
+        corpus.licence_name = (named.pop()[:LONGEST] or UNKNOWN) if len(named) == 1 else SEVERAL
     files = sorted(set(documents.values_list("file_name", flat=True)))
     more = [f"{len(files) - NAMED:,} more"] if files[NAMED:] else []
     corpus.source = "\n".join([*files[:NAMED], *more])
