@@ -36,10 +36,10 @@ def sample_questions(collection: Collection) -> int:
 
 
 def sampled_questions(collection: Collection, table: StageTable) -> QuerySet[Question]:
-    """Return the kept questions planned for, or placed in, the splits that a stage samples."""
+    """Return the kept questions placed in, or yet planned for, the splits that a stage samples."""
     return kept_questions(collection).filter(
-        Q(seed__fold__in=table.sample_splits)
-        | Q(seed__fold="", split_assignment__split__in=table.sample_splits)
+        Q(split_assignment__split__in=table.sample_splits)
+        | Q(split_assignment=None, seed__fold__in=table.sample_splits)
     )
 
 

@@ -29,7 +29,7 @@ class Outcomes:
                 reason = verdict["reason"] if verdict else "no_answer_yet"
                 # A protocol that plans no fold places each question after its verdict.
                 self.are_planned = self.are_planned and bool(seed["fold"])
-                self.counts[outcome, reason, seed["fold"] or question["split"] or ""] += 1
+                self.counts[outcome, reason, question["split"] or seed["fold"]] += 1
                 self.questions += 1
                 self.synthetic_questions += question["synthetic"]
                 self.votes += len(question["votes"])

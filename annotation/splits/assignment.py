@@ -11,6 +11,7 @@ from annotation.models import SplitAssignment
 from annotation.protocols.contracts import EXPORT
 from annotation.splits.difficulty.examples import kept_questions
 from annotation.splits.difficulty.status import as_example, facts_of, table_of
+from annotation.splits.evidence import resting_on
 from annotation.splits.settled import settled, told_splits
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
@@ -39,6 +40,7 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     if table_of(collection):
         answered = kept.select_related("verdict__chosen").iterator(CHUNK)
         judged = facts_of(collection, answered)
+    rests_on = resting_on(collection, kept)
     # Of each question only what decides its split: a collection can have a hundred thousand.
     ids: dict[str, int] = {}
     examples: list[Example] = []
@@ -54,6 +56,7 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
                 "key": key,
                 "worker": worker,
                 "published": pk in told and told[pk] not in withheld,
+                "rests_on": rests_on.get(pk, {}),
                 **(as_example(judged[pk]) if judged else {}),
             }
         )

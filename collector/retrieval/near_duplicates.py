@@ -4,14 +4,21 @@ Broder 1997: two texts agree at a place of their signatures with the probability
 of their shingles that they have in common.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
+from zlib import crc32
+
+from collector.retrieval.terms import terms
 
 # So many neighbouring terms are a shingle: a changed word changes three of them.
 SHINGLE = 3
 BANDS, ROWS = 28, 3
 N_HASHES = BANDS * ROWS
 MIX = 0x9E3779B97F4A7C15
+# Of the shingles of two texts: two of their own on one subject have a tenth in common at most.
+NEARLY_THE_SAME = 0.5
+TEXTS_AT_ONCE = 100
 # A text without any shingle.
 EMPTY = (1 << 32) - 1
 
@@ -69,6 +76,21 @@ class Signatures:
                 for one, other in zip(ones[agree].tolist(), others[agree].tolist(), strict=True):
                     united.unite(one, other)
         return [united.of(text) for text in range(len(signatures))]
+
+
+def alike(texts: Iterable[str], least_share: float = NEARLY_THE_SAME) -> list[int]:
+    """Return of each text the least number of those that are nearly the same as it.
+
+    least_share: of their shingles in common; see `Signatures.groups`. Reads the texts once.
+    """
+    import numpy
+
+    signatures, left = Signatures(), iter(texts)
+    while some := list(islice(left, TEXTS_AT_ONCE)):
+        signatures.add(
+            [numpy.array([crc32(term.encode()) for term in terms(text)], "<u8") for text in some]
+        )
+    return signatures.groups(least_share)
 
 
 class Groups:

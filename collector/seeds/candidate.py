@@ -12,6 +12,8 @@ Example = Mapping[str, object]
 # The key of a seed's payload with what it shares with others that must be in the same fold, such as
 # the article that they are of; without it a seed shares its fold with equal texts alone.
 GROUP = "group"
+# Why a question is in the split that was planned for its seed.
+PLANNED = "planned_with_the_seed"
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,13 @@ def no_folds(
     return {}
 
 
+def no_passages(
+    stage: str, shown: Iterable[tuple[str, int]], answers: Iterable[Mapping[str, object]]
+) -> tuple[tuple[str, int], ...]:
+    """Return no passage: where a question is placed does not follow from what it rests on."""
+    return ()
+
+
 def as_planned(
     examples: Iterable[Example], parameters: Parameters, rng: random.Random
 ) -> Iterator[tuple[Example, str, str]]:
@@ -78,4 +87,4 @@ def as_planned(
                 f"{example!r} has the fold {fold!r}, not one of {', '.join(FOLDS)}: "
                 "plan its seed before collecting."
             )
-        yield example, str(fold), "planned_with_the_seed"
+        yield example, str(fold), PLANNED

@@ -8,7 +8,14 @@ from collector.candidates.pools import Pools
 from collector.models import Corpus
 from collector.protocols.parameters import Parameters
 from collector.protocols.part_contract import P, Part
-from collector.seeds.candidate import Candidate, Example, as_planned, no_folds, text_key
+from collector.seeds.candidate import (
+    Candidate,
+    Example,
+    as_planned,
+    no_folds,
+    no_passages,
+    text_key,
+)
 
 
 class SeedsPart(Protocol[P]):
@@ -116,6 +123,19 @@ class AssignsSplits(Protocol[P]):
         """Yield (example, split, reason) of the kept questions, each once."""
 
 
+class RestsOnPassages(Protocol):
+    """splits.py of a protocol whose questions are placed by the passages that they rest on."""
+
+    def rests_on(
+        self, stage: str, shown: Iterable[tuple[str, int]], answers: Iterable[Mapping[str, object]]
+    ) -> Iterable[tuple[str, int]]:
+        """Return the passages that a question rests on: each one's document and place in it.
+
+        stage: in which it was asked. shown: its seed's passages. answers: the payloads of those
+        that are believed. What is returned is in "rests_on" of the examples of `assign`.
+        """
+
+
 class TellsRule(Protocol):
     """splits.py of a protocol that says in words how it places questions."""
 
@@ -131,7 +151,9 @@ class KeysTexts(Protocol):
         """Return a key that texts share which must not be in two splits."""
 
 
-class SplitsModule(PlansFolds[P], AssignsSplits[P], TellsRule, KeysTexts, Protocol[P]):
+class SplitsModule(
+    PlansFolds[P], AssignsSplits[P], RestsOnPassages, TellsRule, KeysTexts, Protocol[P]
+):
     """All that is called of splits.py; what it leaves out is as planned, or not planned at all."""
 
 
@@ -162,5 +184,11 @@ CURATED_SEEDS = Part[CuratedSeedsPart[Parameters]]("seeds", CuratedSeedsPart)
 SPLITS = Part[SplitsModule[Parameters]](
     "splits",
     SplitsModule,
-    defaults={"plan": no_folds, "assign": as_planned, "RULE": "", "text_key": text_key},
+    defaults={
+        "plan": no_folds,
+        "assign": as_planned,
+        "rests_on": no_passages,
+        "RULE": "",
+        "text_key": text_key,
+    },
 )

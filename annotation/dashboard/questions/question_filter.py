@@ -167,8 +167,9 @@ class Filter:
         if self.reason:
             rows = rows.filter(verdict__reason=self.reason)
         if self.fold:
-            # What is placed by its difficulty has no fold before.
-            rows = rows.filter(Q(seed__fold=self.fold) | Q(split_assignment__split=self.fold))
+            # As its row says: where it was placed, and until then where it was planned.
+            planned = Q(split_assignment=None, seed__fold=self.fold)
+            rows = rows.filter(planned | Q(split_assignment__split=self.fold))
         if self.type:
             rows = rows.filter(verdict__chosen__type=self.type)
         if self.worker:

@@ -23,7 +23,14 @@ from annotation.protocols.rag import (
     validation,
 )
 from annotation.protocols.rag.parameters import Parameters
-from collector.seeds.seed_contracts import CountsSeeds, JoinsTexts, PlansFolds, SeedsPart
+from collector.seeds.seed_contracts import (
+    AssignsSplits,
+    CountsSeeds,
+    JoinsTexts,
+    PlansFolds,
+    RestsOnPassages,
+    SeedsPart,
+)
 from tasks.simulation.simulated_contract import SimulatedPart
 from tasks.work.protocol_checks import ChecksPart
 
@@ -40,5 +47,7 @@ _counts_seeds_of_seeds: CountsSeeds[Parameters] = seeds
 _joins_texts_of_seeds: JoinsTexts = seeds
 _simulated_part_of_simulated: SimulatedPart = simulated
 _plans_folds_of_splits: PlansFolds[Parameters] = splits
+_assigns_splits_of_splits: AssignsSplits[Parameters] = splits
+_rests_on_passages_of_splits: RestsOnPassages = splits
 _validation_part_of_validation: ValidationPart[validation.Vote, Parameters] = validation
 _baselines_part_of_baselines: BaselinesPart = baselines

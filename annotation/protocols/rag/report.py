@@ -187,14 +187,15 @@ def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]
             drawn[rule].add(seed)
         for question in seed["questions"]:
             source = NATURAL if question["stage"] == NATURAL else "drawn"
+            placed = question["split"] or seed["fold"]
             if question["verdict"]:
                 reasons[source][question["verdict"]["reason"]] += 1
-            reading[seed["fold"]].add(question, parameters.agreement.min_f1)
+            reading[placed].add(question, parameters.agreement.min_f1)
             if is_kept(question):
-                for split in (ALL, seed["fold"]):
+                for split in (ALL, placed):
                     if split in sizes:
                         sizes[split].add(question)
-                categories[str(question["payload"].get("category") or source)][seed["fold"]] += 1
+                categories[str(question["payload"].get("category") or source)][placed] += 1
     return [
         _size(sizes),
         _drawing(drawn, parameters, len(shown), n_documents),

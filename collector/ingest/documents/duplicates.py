@@ -3,16 +3,13 @@
 from collections.abc import Iterator, Set
 from hashlib import sha256
 from itertools import groupby
-from zlib import crc32
 
 from collector.models import Corpus, Paragraph
-from collector.retrieval.near_duplicates import Signatures
-from collector.retrieval.terms import terms
+from collector.retrieval.near_duplicates import alike
 
 # Of the neighbouring words, by signatures: a later version of a text has as many of the earlier
 # one's; two texts of their own on one subject have a tenth at most.
 NEARLY = 0.8
-AT_ONCE = 100
 NAMED = 5
 
 
@@ -21,27 +18,23 @@ def duplicates(corpus: Corpus, new: Set[str]) -> Iterator[str]:
 
     Reads the whole corpus once; the work grows with its text.
     """
-    import numpy
-
-    signatures, names, same_text = Signatures(), list[str](), dict[bytes, int]()
+    names, same_text = list[str](), dict[bytes, int]()
     first_of: list[int] = []
-    waiting: list[object] = []
-    for name, text in _texts(corpus):
-        first_of.append(same_text.setdefault(sha256(text.encode()).digest(), len(names)))
-        names.append(name)
-        waiting.append(numpy.array([crc32(term.encode()) for term in terms(text)], "<u8"))
-        if len(waiting) == AT_ONCE:
-            signatures.add(waiting)
-            waiting = []
-    signatures.add(waiting)
+
+    def read() -> Iterator[str]:
+        for name, text in _texts(corpus):
+            first_of.append(same_text.setdefault(sha256(text.encode()).digest(), len(names)))
+            names.append(name)
+            yield text
+
     groups: dict[int, list[int]] = {}
-    for number, group in enumerate(signatures.groups(NEARLY)):
+    for number, group in enumerate(alike(read(), NEARLY)):
         groups.setdefault(group, []).append(number)
-    for alike in groups.values():
-        if len(alike) > 1 and not new.isdisjoint(names[number] for number in alike):
-            is_equal = len({first_of[number] for number in alike}) == 1
+    for numbers in groups.values():
+        if len(numbers) > 1 and not new.isdisjoint(names[number] for number in numbers):
+            is_equal = len({first_of[number] for number in numbers}) == 1
             are = "have the same text" if is_equal else "are nearly the same"
-            yield f"{_listed([names[number] for number in alike])} {are}: is one of them enough?"
+            yield f"{_listed([names[number] for number in numbers])} {are}: is one of them enough?"
 
 
 def _texts(corpus: Corpus) -> Iterator[tuple[str, str]]:
