@@ -31,6 +31,7 @@ from annotation.release.facts import Dates, Facts, dates_of
 from annotation.release.questions_table import columns_of, write_questions
 from annotation.release.records import keyed_digest, records, snapshot
 from annotation.release.records_schema import ArticleRecord, SeedRecord, is_kept
+from annotation.release.split_overlap import overlap
 from annotation.release.spool import Spool
 from annotation.release.statements import not_said, said
 from annotation.release.withholding import (
@@ -139,6 +140,8 @@ def write(
     n_votes, beside = _write_votes(collection, made, shown)
     _write_articles(collection, export, made, chain(shown, *in_public.values()))
     tables, outcomes = tables_from(collection, spool.seeds(), pay=pay, withheld=withheld)
+    watcher.say("Comparing the words of splits")
+    tables.append(overlap(by_split, export))
     facts = Facts(
         collection=collection,
         kept=_kept(spool, by_split),

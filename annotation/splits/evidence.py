@@ -11,9 +11,11 @@ from typing import Any
 from django.db.models import QuerySet
 
 from collector.models import Collection, Paragraph, SeedParagraph
+from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from collector.retrieval.near_duplicates import alike
 from collector.retrieval.terms import terms
+from collector.seeds.near_copies import least_share
 from collector.seeds.seed_contracts import SPLITS
 from tasks.models import Answer, Question
 from tasks.work.cited_passages import name_of, paragraph_of
@@ -50,7 +52,7 @@ def resting_on(collection: Collection, kept: QuerySet[Question]) -> dict[int, di
             text, articles[name] = _passage(collection, name)
             yield text
 
-    same = alike(texts())
+    same = alike(texts(), least_share(parameters_of(collection)))
     named = dict(zip(names, (names[number] for number in same), strict=True))
     resting: dict[int, dict[str, str]] = {}
     for question, own in found.items():

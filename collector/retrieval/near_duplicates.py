@@ -37,7 +37,7 @@ class Signatures:
         """Add texts, each the numbers of its terms (uint64) in order."""
         import numpy
 
-        hashed = [_shingles(text) for text in texts]
+        hashed = [_runs(text, SHINGLE) for text in texts]
         filled = [at for at, each in enumerate(hashed) if len(each)]
         part = numpy.full((len(texts), N_HASHES), EMPTY, "<u4")
         if filled:
@@ -83,14 +83,15 @@ def alike(texts: Iterable[str], least_share: float = NEARLY_THE_SAME) -> list[in
 
     least_share: of their shingles in common; see `Signatures.groups`. Reads the texts once.
     """
-    import numpy
-
     signatures, left = Signatures(), iter(texts)
     while some := list(islice(left, TEXTS_AT_ONCE)):
-        signatures.add(
-            [numpy.array([crc32(term.encode()) for term in terms(text)], "<u8") for text in some]
-        )
+        signatures.add([_numbers(text) for text in some])
     return signatures.groups(least_share)
+
+
+def runs_of(text: str, length: int) -> Any:
+    """Return a number for each run of so many terms of a text, uint64; a shorter text is one."""
+    return _runs(_numbers(text), length)
 
 
 class Groups:
@@ -120,13 +121,19 @@ class Groups:
             self._sizes[low] += self._sizes[high]
 
 
-def _shingles(terms: Any) -> Any:
-    """Return a hash of each shingle; a shorter text is one shingle."""
+def _numbers(text: str) -> Any:
+    import numpy
+
+    return numpy.array([crc32(term.encode()) for term in terms(text)], "<u8")
+
+
+def _runs(terms: Any, length: int) -> Any:
+    """Return a hash of each run of terms; a shorter text is one run."""
     import numpy
 
     if len(terms) == 0:
         return terms
-    length = min(SHINGLE, len(terms))
+    length = min(length, len(terms))
     hashed = numpy.zeros(len(terms) - length + 1, "<u8")
     for place in range(length):
         hashed = (hashed ^ hashed >> 29) * numpy.uint64(MIX) + terms[

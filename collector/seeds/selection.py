@@ -4,7 +4,6 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Any
 
 from django.db import transaction
@@ -22,6 +21,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from collector.protocols.parameters import FOLDS, Parameters
 from collector.seeds.candidate import GROUP, Candidate, Offered, text_key
+from collector.seeds.near_copies import joined, least_share, placed_seeds
 from collector.seeds.seed_contracts import CURATED_SEEDS, SEEDS, SPLITS
 from common.actions import ActionError
 from common.seen_version import FIELD, check_seen
@@ -39,11 +39,11 @@ def select_seeds(
     """Choose `count` more seeds for the main task, after those that qualification needs.
 
     The choice follows from the collection's seed and the corpus alone: 10 and then 20 more are the
-    same seeds as 30 at once, unless the corpus has grown between. A fold, once planned, is never
-    changed. Returns the new seeds of the main task per fold, under "" where the protocol splits
-    later. `tell` hears what each filter left; `seen` is how many seeds there were when more were
-    asked for, None asks no such thing. Raises ActionError when the corpus has too few or others
-    were chosen since, and then chooses none.
+    same seeds as 30 at once, unless the corpus has grown between, or a text is nearly the same as
+    seeds of two splits. A fold, once planned, is never changed. Returns the new seeds of the main
+    task per fold, under "" where the protocol splits later. `tell` hears what each filter left;
+    `seen` is how many seeds there were when more were asked for, None asks no such thing. Raises
+    ActionError when the corpus has too few or others were chosen since, and then chooses none.
     """
     if is_curated(collection):
         propose_sets(collection)
@@ -59,7 +59,8 @@ def select_seeds(
         found = candidates_of(collection, parameters)
         for what, left in found.steps if isinstance(found, Offered) else ():
             tell(what, left)
-        chosen = _choose(_beside_earlier(collection, found), taken, wanted, parameters)
+        offered = _beside_earlier(collection, found)
+        chosen = _choose(collection, offered, taken, wanted, parameters)
         first = (collection.seeds.aggregate(last=Max("position"))["last"] or 0) + 1
         stages = _in_turn(wanted, parameters)
         return store_candidates(collection, parameters, chosen, stages, first)
@@ -225,26 +226,37 @@ def _in_turn(wanted: dict[str, int], parameters: Parameters) -> list[str]:
 
 
 def _choose(
-    offered: Iterable[Candidate], taken: set[str], wanted: dict[str, int], parameters: Parameters
+    collection: Collection,
+    offered: Iterator[Candidate],
+    taken: set[str],
+    wanted: dict[str, int],
+    parameters: Parameters,
 ) -> list[Candidate]:
     """Return the first candidates that were never chosen, as many as all stages want.
 
-    Raises ActionError where there are too few.
+    What is nearly the same as seeds of two splits is left out: it would join them. Raises
+    ActionError where there are too few.
     """
     number = sum(wanted.values())
+    protocol = get_protocol(collection.protocol)
+    placed = list(placed_seeds(collection, protocol))
     chosen: dict[str, Candidate] = {}
-    for candidate in offered:
-        if len(chosen) == number:
-            break
-        if candidate.key not in taken:
+    apart = set[str]()
+    while len(chosen) < number:
+        candidate = next(offered, None)
+        if candidate is None:
+            raise ActionError(
+                f"The corpus offers {len(chosen):,}{' more' if taken else ''} "
+                f"seed{'' if len(chosen) == 1 else 's'}, {number:,} are needed"
+                f"{_of_what(wanted, parameters)}. Ask for fewer, or loosen what the parameters ask "
+                "of a seed."
+            )
+        if candidate.key not in taken | apart:
             chosen.setdefault(candidate.key, candidate)
-    if len(chosen) < number:
-        raise ActionError(
-            f"The corpus offers {len(chosen):,}{' more' if taken else ''} "
-            f"seed{'' if len(chosen) == 1 else 's'}, {number:,} are needed"
-            f"{_of_what(wanted, parameters)}. Ask for fewer, or loosen what the parameters ask of "
-            "a seed."
-        )
+        if placed and len(chosen) == number:
+            _, joining = joined(placed, list(chosen.values()), least_share(parameters))
+            apart |= joining
+            chosen = {key: each for key, each in chosen.items() if key not in joining}
     return list(chosen.values())
 
 
@@ -277,9 +289,13 @@ def store_candidates(
     planned = Counter(collection.seeds.exclude(fold="").values_list("fold", flat=True))
     rng = random.Random(f"{collection.random_seed}:folds:{first}")
     splits = protocol.part(SPLITS)
-    folds = splits.plan(
-        main, parameters, rng, planned=planned, fold_of_text=_folds_of_texts(collection, protocol)
-    )
+    placed = list(placed_seeds(collection, protocol))
+    together = main
+    if protocol.has(SPLITS, "plan"):
+        together, _ = joined(placed, main, least_share(parameters))
+    # None of a text, or of a group, ever straddles folds.
+    fold_of_text = {splits.text_key(str(each.group or each.text)): each.fold for each in placed}
+    folds = splits.plan(together, parameters, rng, planned=planned, fold_of_text=fold_of_text)
     rows = store_seeds(
         collection,
         [
@@ -313,19 +329,3 @@ def store_seeds(
         for position, paragraph in enumerate(candidate.paragraphs)
     )
     return rows
-
-
-def _folds_of_texts(collection: Collection, protocol: Protocol) -> dict[str, str]:
-    """Return the fold of every text, or group of seeds, that has one: none ever straddles folds."""
-    text_key = protocol.part(SPLITS).text_key
-    text_of = protocol.part(SEEDS).text_of
-    rows = (
-        SeedParagraph.objects.filter(seed__collection=collection)
-        .exclude(seed__fold="")
-        .order_by("seed_id", "position")
-        .values_list("seed_id", "seed__fold", "seed__payload", "paragraph__text")
-    )
-    return {
-        text_key(payload.get(GROUP) or text_of([text for *_, text in paragraphs])): fold
-        for (_, fold, payload), paragraphs in groupby(rows.iterator(), key=lambda row: row[:3])
-    }

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from annotation.splits import folds
-from collector.seeds.candidate import Candidate
+from collector.seeds.candidate import Candidate, text_key
 
 if TYPE_CHECKING:
     from annotation.protocols.bookqa.parameters import Parameters
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 FOLD_OF_SET = {"train": "train", "valid": "dev", "test": "test"}
 RULE = (
     "The split of a book was fixed when it was chosen, or is that of the published sets: all "
-    "questions about a book are in one."
+    "questions about a book are in one, and so are books whose summaries are nearly the same, "
+    "unless they were published in two."
 )
 
 
@@ -36,4 +37,8 @@ def plan(
         if seed.payload.get("set") in FOLD_OF_SET
     }
     rest = [seed for seed in chosen if seed.key not in published]
-    return published | folds.plan(rest, parameters.splits, rng, planned, fold_of_text)
+    fold_of = dict(fold_of_text or {})
+    fold_of |= {
+        text_key(seed.text): published[seed.key] for seed in chosen if seed.key in published
+    }
+    return published | folds.plan(rest, parameters.splits, rng, planned, fold_of)

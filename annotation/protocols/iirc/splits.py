@@ -10,7 +10,10 @@ from collector.seeds.candidate import Candidate
 if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters
 
-RULE = "The split of a passage was fixed when it was chosen: no text is in two."
+RULE = (
+    "The split of a passage was fixed when it was chosen: no text is in two, and none nearly the "
+    "same as it."
+)
 
 
 def plan(

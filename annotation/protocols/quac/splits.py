@@ -13,7 +13,10 @@ from collector.seeds.candidate import Candidate
 if TYPE_CHECKING:
     from annotation.protocols.quac.parameters import Parameters
 
-RULE = "The split of a section was fixed when it was chosen: no section is in two."
+RULE = (
+    "The split of a section was fixed when it was chosen: no section is in two, and none nearly "
+    "the same as it."
+)
 
 
 def plan(

@@ -11,7 +11,10 @@ from collector.seeds.candidate import GROUP, Candidate
 if TYPE_CHECKING:
     from annotation.protocols.squad.parameters import Parameters
 
-RULE = "The split of an article was fixed when its paragraphs were chosen: no article is in two."
+RULE = (
+    "The split of an article was fixed when its paragraphs were chosen: no article is in two, and "
+    "articles of which paragraphs are nearly the same are in one."
+)
 
 
 def plan(

@@ -109,3 +109,44 @@ def test_the_requester_is_told_where_nothing_would_check_an_answer() -> None:
     answer = usual.answer.model_copy(update={"redundancy": alone})
     [caution] = usual.model_copy(update={"answer": answer}).cautions()
     assert "dev and test again" in caution
+
+
+def own_words(number: int) -> list[str]:
+    """Return a text of words that no other number has."""
+    return [f"w{number}n{place}" for place in range(40)]
+
+
+def write_pairs(corpus: Corpus) -> None:
+    """Add 30 articles of two paragraphs; in every second one a word of one before is changed."""
+    for number in range(30):
+        article = Article.objects.create(
+            corpus=corpus, page_id=100 + number, title=f"Pair {number}", revision_id=1
+        )
+        section = Section.objects.create(article=article, position=0, level=1, heading="")
+        own, copied = own_words(1000 + number), own_words(number // 2)
+        if number % 2:
+            copied[20] = "changed"
+        for place, words in enumerate((own, copied)):
+            Paragraph.objects.create(
+                article=article, section=section, position=place, text=" ".join(words)
+            )
+
+
+@pytest.mark.parametrize("counts", [(60,), (10, 15, 15)])
+def test_paragraphs_of_which_a_word_was_changed_are_in_one_split(counts: tuple[int, ...]) -> None:
+    write_pairs(Corpus.objects.create(slug="own", name="Own", language="en", state="ready"))
+    options = {"protocol": "squad", "corpus": "own", "seed": 3}
+    set_ = ["seeds.min_characters=10", "splits.train=2", "splits.dev=1", "splits.test=1"]
+    run("create_collection", "pairs", **options, set=set_)
+    for count in counts:
+        run("select_seeds", "pairs", count=count)
+    articles, pairs = defaultdict(set), defaultdict(set)
+    for seed in Seed.objects.all():
+        paragraph = seed.seed_paragraphs.get().paragraph
+        number = paragraph.article.page_id - 100
+        articles[number].add(seed.fold)
+        if paragraph.position:
+            pairs[number // 2].add(seed.fold)
+    assert Seed.objects.count() == sum(counts)
+    assert {len(each) for each in (*articles.values(), *pairs.values())} == {1}
+    assert set.union(*articles.values()) == {"train", "dev", "test"}

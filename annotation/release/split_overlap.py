@@ -1,0 +1,78 @@
+"""How much of the wording of one split stands in another: what leaks between them is seen by it."""
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from annotation.release.questions_table import rows
+from annotation.release.records_schema import SeedRecord
+from annotation.reports.table import Cell, Table
+from collector.retrieval.near_duplicates import runs_of
+
+if TYPE_CHECKING:
+    from annotation.protocols.contracts import ExportModule
+
+WORDS = 5
+NAME, TITLE = "overlap", "The same words in two splits"
+COLUMNS = ("split", "and", "of its questions, share", "of its passages, share")
+NOTE = (
+    f"Of the different runs of {WORDS} words in a row of a split, those that the other has too. "
+    "Passages are those that questions are about, and the words that prove answers. Of a script "
+    "that parts no words, pairs of characters are counted. What many documents share, such as the "
+    "words of a licence, is counted with the rest."
+)
+TEXTS_AT_ONCE = 1000
+
+
+class _Runs:
+    """The different runs of words of many texts, each text read once."""
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()
+        self._waiting: list[Any] = []
+        self._found: list[Any] = []
+
+    def add(self, text: str) -> None:
+        """Add the runs of a text."""
+        # The same passage has many questions.
+        if text and hash(text) not in self._seen:
+            self._seen.add(hash(text))
+            self._waiting.append(runs_of(text, WORDS))
+            if len(self._waiting) == TEXTS_AT_ONCE:
+                self._found, self._waiting = [self.all()], []
+
+    def all(self) -> Any:
+        """Return all runs as sorted numbers, each once: uint64[n]."""
+        import numpy
+
+        return numpy.unique(
+            numpy.concatenate([numpy.zeros(0, "<u8"), *self._found, *self._waiting])
+        )
+
+
+def overlap(by_split: Mapping[str, Iterable[SeedRecord]], export: "ExportModule") -> Table:
+    """Return how much of the wording of each split the ones before it have; no row for one alone.
+
+    by_split: with all their texts, also of splits whose answers are withheld; they are read once.
+    """
+    found: dict[str, tuple[Any, Any]] = {}
+    for split, seeds in by_split.items():
+        questions, passages = _Runs(), _Runs()
+        for row in rows(split, seeds, export):
+            questions.add(row["question"])
+            for part in (*row["passages"], *(row.get("evidence") or ())):
+                passages.add(part["text"])
+        asked = questions.all()
+        if len(asked):
+            found[split] = asked, passages.all()
+    told: list[list[Cell]] = [
+        [split, other, *map(_share, found[split], found[other])]
+        for other, split in combinations(found, 2)
+    ]
+    return Table(NAME, TITLE, COLUMNS, told, NOTE, named=True)
+
+
+def _share(own: Any, others: Any) -> float | None:
+    import numpy
+
+    return float(numpy.isin(own, others, assume_unique=True).mean()) if len(own) else None
