@@ -2,11 +2,13 @@
 
 import ast
 import random
+from io import StringIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 
 from collector.candidates.pools import pools_of
@@ -15,7 +17,7 @@ from collector.models import Article, CandidateSet, Collection, Corpus, Paragrap
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import get_protocol
 from collector.seeds.seed_contracts import SEEDS
-from collector.seeds.selection import select_seeds
+from collector.seeds.selection import cautions_of, select_seeds
 from common.actions import ActionError
 from tasks.tests.making import NOW, make_collection, make_corpus
 from tests.test_architecture import ROOT, sources
@@ -155,3 +157,35 @@ def test_too_few_seeds_are_counted_as_they_are_needed(protocol: str, sentence: s
     with pytest.raises(ActionError) as refused:
         select_seeds(collection, 1000)
     assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "language", "told"),
+    [
+        ("squad", "en", []),
+        ("squad", "ar", []),
+        ("squad", "zh", ["Chinese parts no words by blanks"]),
+        ("rag", "ja", ["Japanese parts no words by blanks"]),
+        (
+            "bookqa",
+            "th",
+            ["The corpus is in Thai; these know English alone: METEOR", "Thai parts no words"],
+        ),
+        ("hotpotqa", "de", ["The corpus is in German; these know English alone: advice on"]),
+        ("hotpotqa", "simple", []),
+    ],
+)
+def test_what_a_protocol_cannot_do_in_a_language_is_said_when_a_collection_is_begun(
+    protocol: str, language: str, told: list[str]
+) -> None:
+    corpus = make_corpus()
+    corpus.language = language
+    corpus.save()
+    said = StringIO()
+    options = {"protocol": protocol, "corpus": corpus.slug, "contact": "rita@example.org"}
+    call_command("create_collection", "pilot", **options, stdout=StringIO(), stderr=said)
+    sentences = [line for line in said.getvalue().splitlines() if "at publishing" not in line]
+    assert len(sentences) == len(told)
+    for sentence, beginning in zip(sentences, told, strict=True):
+        assert sentence.startswith(beginning)
+    assert set(sentences) <= set(cautions_of(Collection.objects.get(slug="pilot")))

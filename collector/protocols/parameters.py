@@ -395,6 +395,10 @@ class Parameters(Table):
     people: PeopleTable = PeopleTable()
     # What a protocol calls its splits, or the folds of its seeds.
     SPLITS: ClassVar[tuple[str, ...]] = FOLDS
+    # What of the protocol knows English alone, and what even so goes by blanks: for a corpus in
+    # another language, a list and a sentence.
+    ENGLISH_ALONE: ClassVar[str] = ""
+    BY_BLANKS: ClassVar[str] = ""
     # What of a stage the protocol's own code counts on.
     FIXED: ClassVar[frozenset[str]] = frozenset({"kind", "items_from", "qualifies"})
 

@@ -1,7 +1,7 @@
 """Finds the retrieval index of a corpus, a file that is built where it is missing."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from collector.models.corpus import CorpusState
 from collector.retrieval.file_format import VERSION, RetrievalError
 from collector.retrieval.index import Index
 from collector.retrieval.index_builder import Progress, build
+from collector.retrieval.terms import parted, parts_no_words
 from common.command_line import MANAGE
 from common.safe_files import inside
 
@@ -36,12 +37,13 @@ def index_of(corpus: Corpus) -> Index:
                 f"{MANAGE} build_index {corpus.slug}, then try again."
             )
         build_index(corpus)
-    return _opened(path)
+    return _opened(path, corpus.language)
 
 
 def path_of(corpus: Corpus) -> Path:
     """Return where the file is, or would be; its name changes with what it is made of."""
-    return folder_of(corpus) / f"{state_of(corpus)}-{VERSION}.index"
+    by = "-characters" if parts_no_words(corpus.language) else ""
+    return folder_of(corpus) / f"{state_of(corpus)}-{VERSION}{by}.index"
 
 
 def state_of(corpus: Corpus) -> str:
@@ -79,10 +81,11 @@ def build_index(
 
 def _texts(corpus: Corpus) -> Iterator[tuple[int, str]]:
     """Yield the id and the text of each first paragraph, in the order of page ids."""
+    prepare = _prepare(corpus.language)
     for batch in first_paragraphs(corpus):
         wanted = [page.paragraph for page in batch if page.paragraph is not None]
         texts = dict(Paragraph.objects.filter(pk__in=wanted).values_list("pk", "text"))
-        yield from ((each, texts[each]) for each in wanted)
+        yield from ((each, prepare(texts[each])) for each in wanted)
 
 
 def folder_of(corpus: Corpus) -> Path:
@@ -90,6 +93,11 @@ def folder_of(corpus: Corpus) -> Path:
     return inside(Path(settings.HOME) / "retrieval", corpus.slug)
 
 
+def _prepare(language: str) -> Callable[[str], str]:
+    """Return what is done to texts and questions so that n-grams are of words, or characters."""
+    return parted if parts_no_words(language) else str
+
+
 @lru_cache(maxsize=8)
-def _opened(path: Path) -> Index:
-    return Index(path)
+def _opened(path: Path, language: str) -> Index:
+    return Index(path, _prepare(language))

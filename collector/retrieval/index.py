@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,8 +40,12 @@ class Index:
     idf = max(0, ln((N - n + .5) / (n + .5))), nothing normalised. Ties are in the order of texts.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Map the file; raises RetrievalError."""
+    def __init__(self, path: Path, prepare: Callable[[str], str] = str) -> None:
+        """Map the file; raises RetrievalError.
+
+        prepare: what was done to the texts before, and is done to questions.
+        """
+        self._prepare = prepare
         mapped = open_arrays(path)
         self.ids: Any = mapped["ids"]
         self.n_texts = len(self.ids)
@@ -97,7 +101,7 @@ class Index:
         import numpy
 
         shared = numpy.zeros(self.n_texts, "<u2")
-        for gram in dict.fromkeys(grams(question)):
+        for gram in dict.fromkeys(grams(self._prepare(question))):
             first, last = self._postings(key_of(gram))
             shared[self._texts[first:last]] += 1
         least = 1
@@ -124,7 +128,7 @@ class Index:
     def _terms(self, question: str) -> list[_Term]:
         """Return what the question's buckets add, those first that can add the most."""
         terms = []
-        for number, n_times in Counter(map(bucket, grams(question))).items():
+        for number, n_times in Counter(map(bucket, grams(self._prepare(question)))).items():
             texts, counts = self._in_bucket(number)
             n = len(texts)
             idf = math.log((self.n_texts - n + 0.5) / (n + 0.5))

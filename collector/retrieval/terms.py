@@ -15,6 +15,8 @@ _UNPARTED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff"
     "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U000323af]+"
 )
+# Languages that are written so; of Korean what stands between blanks is rarely found again.
+_UNPARTED_LANGUAGES = frozenset("zh yue wuu gan hak cdo lzh ja ko th lo km my".split())
 # Accents of European letters, points of Hebrew and Arabic, what stretches Arabic words, and
 # joiners: who searches leaves them out.
 _LEFT_OUT = re.compile(
@@ -37,6 +39,16 @@ def terms(text: str) -> list[str]:
 def has_unparted(text: str) -> bool:
     """Return whether some of a text is of a script that writes no blanks between words."""
     return _UNPARTED.search(text) is not None
+
+
+def parts_no_words(language: str) -> bool:
+    """Return whether a language, by its code, writes no blanks where words are to be found."""
+    return language.partition("-")[0] in _UNPARTED_LANGUAGES
+
+
+def parted(text: str) -> str:
+    """Return a text with blanks around each character of a script that writes none."""
+    return _UNPARTED.sub(lambda run: f" {' '.join(run.group())} ", text)
 
 
 def _terms(text: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ from collector.ingest.licences import licence_cautions
 from collector.models import Collection, CollectionState, Corpus, Seed, SeedParagraph
 from collector.models.corpus import CorpusKind
 from collector.protocols.creation import parameters_of
+from collector.protocols.language_limits import language_limits
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from collector.protocols.parameters import FOLDS, Parameters
 from collector.seeds.candidate import GROUP, Candidate, Offered, text_key
@@ -82,10 +83,14 @@ def stages_from_seeds(parameters: Parameters) -> list[str]:
 
 
 def cautions_of(collection: Collection) -> list[str]:
-    """Return what disappoints of parameters, texts and the seeds chosen so far, a sentence each."""
+    """Return what disappoints of parameters, language, texts and the seeds chosen so far.
+
+    A sentence each.
+    """
     parameters = parameters_of(collection)
     return [
         *parameters.cautions(),
+        *language_limits(parameters, collection.corpus.language),
         *licence_cautions(collection.corpus),
         *empty_splits(collection, parameters),
     ]

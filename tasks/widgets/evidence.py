@@ -9,6 +9,7 @@ from tasks.widgets import choice, spans, text
 from tasks.widgets.entries import Cleaned, Item, clean_all
 from tasks.widgets.marked import UNSPACED
 from tasks.widgets.problems import Problem
+from tasks.widgets.words import n_words
 
 # From (document, place in it) to a passage's text, None where no such passage may be cited.
 TextOf = Callable[[str, int], str | None]
@@ -17,7 +18,6 @@ FIELD = "evidence"
 MOST_LOGGED = 200
 # As long as the columns that keep a document's id, or an article's title.
 MOST_NAME = 300
-WORD = re.compile(r"\w+(?:['’-]\w+)*")
 # Two letters or digits of a script that writes blanks between words: no word ends between them.
 _INSIDE = re.compile(rf"[^\W{UNSPACED}]{{2}}")
 ELSEWHERE = "A mark is in a passage that does not belong to this question: take it off."
@@ -80,9 +80,9 @@ def _piece(
     start, end, words = found[0]["start"], found[0]["end"], found[0]["text"]
     if any(is_inside_word(passage, at) for at in (start, end)):
         problems.append(Problem(CUT, field=FIELD))
-    n_words = len(WORD.findall(words))
-    if n_words > most_words:
-        sentence = f"A mark has {n_words} words: mark {most_words} or fewer at a time."
+    number = n_words(words)
+    if number > most_words:
+        sentence = f"A mark has {number} words: mark {most_words} or fewer at a time."
         problems.append(Problem(sentence, field=FIELD))
     named = {"document": place[0], "paragraph": place[1]}
     return {**named, "start": start, "end": end, "text": words}, problems

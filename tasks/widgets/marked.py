@@ -9,9 +9,8 @@ from collector.protocols.stage_tables import SpanChecks
 from tasks.widgets import brief, text
 from tasks.widgets.entries import Cleaned, Item, clean_all
 from tasks.widgets.spans import MAIN
+from tasks.widgets.words import UNSPACED
 
-# Scripts that write no blanks between words, from Thai to Khmer, and those of China and Japan.
-UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _PIECE = re.compile(f"[{UNSPACED}]|[^{UNSPACED}]+")
 
 

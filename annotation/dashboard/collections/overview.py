@@ -24,7 +24,8 @@ from annotation.models import Release
 from annotation.reports.attention import attention_to
 from annotation.splits.difficulty.status import last_run
 from collector.models import Collection, CollectionState
-from collector.protocols.creation import create_collection
+from collector.protocols.creation import create_collection, parameters_of
+from collector.protocols.language_limits import language_limits
 from collector.protocols.loading import ProtocolError
 from collector.seeds.looser_thresholds import fitting_length
 from collector.serving.sample import is_sample
@@ -96,6 +97,8 @@ def _create(request: HttpRequest, form: CollectionForm, key: str) -> Collection 
     else:
         if fitting:
             messages.info(request, str(fitting))
+        for sentence in language_limits(parameters_of(made), made.corpus.language):
+            messages.info(request, sentence)
         return made
     return None
 

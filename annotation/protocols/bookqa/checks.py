@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 from annotation.readers import too_little
 from collector.protocols.parameters import StageTable
 from tasks.widgets.problems import Problem
+from tasks.widgets.words import copied, is_asked, n_words, words_of
 
 if TYPE_CHECKING:
     from annotation.protocols.bookqa.parameters import ChecksTable, Parameters
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # Who has read the book knows no summary.
 _SUMMARY = re.compile(r"\b(?:the|this) (?:summary|plot|passage|text|article|paragraph)\b", re.I)
 _OPENINGS = frozenset(
@@ -43,7 +43,7 @@ def _of_entry(
     if fields.get("question"):
         yield from _of_question(index, fields["question"], summary, checks)
     answer = fields.get("answer") or ""
-    number = len(_WORD.findall(answer))
+    number = n_words(_parted(answer))
     if number > checks.max_answer_words:
         yield Problem(f"It has {number} words: keep {checks.max_answer_words}.", index, "answer")
     yield from _copied(index, "answer", answer, summary, checks.max_copied_words)
@@ -72,9 +72,9 @@ def _read_alone(
 def _of_question(
     index: int, question: str, summary: str, checks: "ChecksTable"
 ) -> Iterator[Problem]:
-    if len(_WORD.findall(question)) < checks.min_question_words:
+    if len(words_of(_parted(question))) < checks.min_question_words:
         yield Problem(f"Ask in {checks.min_question_words} words or more.", index, "question")
-    if not question.rstrip().endswith("?"):
+    if not is_asked(question):
         yield Problem("End the question with a question mark.", index, "question")
     if _SUMMARY.search(question):
         yield Problem(
@@ -93,20 +93,16 @@ def _of_question(
 
 def _copied(index: int, field: str, words: str, summary: str, most: int) -> Iterator[Problem]:
     """Yield a problem where so many words stand in the summary in a row."""
-    written, plain = _plain(words).split(), f" {_plain(summary)} "
-    for first in range(len(written) - most + 1):
-        run = " ".join(written[first : first + most])
-        if f" {run} " in plain:
-            yield Problem(f"Say it in your own words: “{run}” is the summary's.", index, field)
-            return
+    if run := copied(_plain(words), _plain(summary), most):
+        yield Problem(f"Say it in your own words: “{run}” is the summary's.", index, field)
 
 
 def _names(question: str, summary: str) -> bool:
     """Return whether the question has a name: a capitalised word that the summary has too."""
-    known = set(_WORD.findall(summary))
+    known = set(words_of(_parted(summary)))
     return any(
         word[:1].isupper() and word.lower() not in _OPENINGS and _bare(word) in map(_bare, known)
-        for word in _WORD.findall(question)
+        for word in words_of(_parted(question))
     )
 
 
@@ -115,4 +111,9 @@ def _bare(word: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return " ".join(_WORD.findall(text)).lower()
+    return " ".join(words_of(_parted(text))).lower()
+
+
+def _parted(text: str) -> str:
+    """Return a text in which joined words are several: a well-known one is two."""
+    return re.sub("[-_]", " ", text)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Annotated, cast
+from typing import Annotated, ClassVar, cast
 
 from pydantic import Field
 
@@ -98,6 +98,12 @@ class ReportTable(Table):
 
 class Parameters(EveryProtocol):
     """Everything protocol.toml says."""
+
+    ENGLISH_ALONE: ClassVar[str] = "METEOR, advice on names, the reader, the report's verbs"
+    BY_BLANKS: ClassVar[str] = (
+        "Scores take an answer without blanks for one word, and summaries are chosen by words "
+        "between blanks."
+    )
 
     seeds: SeedsTable
     question: TextTable

@@ -6,6 +6,7 @@ from typing import Any
 
 from annotation.readers import too_little
 from annotation.readers.single_paragraph_hint import answers_alone
+from tasks.widgets.words import words_of
 
 Given = Mapping[str, Any]
 # Two words with capitals or more; full stops end initials alone.
@@ -154,4 +155,4 @@ def _all_of(paragraph: Given) -> str:
 
 def _telling(text: str) -> set[str]:
     """Return the words of a text that say what it is about, in lower case."""
-    return {word for word in WORD.findall(text.casefold()) if word not in EMPTY}
+    return {word for word in words_of(text.casefold()) if word not in EMPTY}

@@ -4,7 +4,6 @@ Data is cleaned already: spans cover whole tokens, sentences exist, the answer i
 form. `items` are the page's items; `table` is the stage's own table of the parameters.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +12,10 @@ from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import PairTable
 from tasks.widgets.brief import REQUESTS
 from tasks.widgets.problems import Problem
+from tasks.widgets.words import is_asked, words_of
 
 if TYPE_CHECKING:
     from annotation.protocols.hotpotqa.parameters import ChecksTable, Parameters
-
-WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
-MARKS = ("?", "？", "؟")
 
 
 def problems(
@@ -71,14 +68,14 @@ def _skipped(index: int, pair: Mapping[str, Any], skipped: int, most: int) -> It
 
 
 def _question(index: int, text: str, limits: "ChecksTable") -> Iterator[Problem]:
-    words = WORD.findall(text)
+    words = words_of(text)
     if not words:
         yield Problem("Write the question.", index, "text")
         return
     if len(words) < limits.min_question_words:
         message = f"Write a whole question of at least {limits.min_question_words} words."
         yield Problem(message, index, "text")
-    elif not text.rstrip().endswith(MARKS):
+    elif not is_asked(text):
         message = "End the question with a question mark."
         yield Problem(message, index, "text", hint=not limits.question_mark)
 

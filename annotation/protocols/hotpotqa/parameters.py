@@ -1,6 +1,6 @@
 """The typed parameters of the protocol: what protocol.toml may and must say."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -83,6 +83,12 @@ class ReportTable(Table):
 
 class Parameters(EveryProtocol):
     """Everything protocol.toml says."""
+
+    ENGLISH_ALONE: ClassVar[str] = (
+        "advice on questions, the reader that judges how hard they are, the report's types of "
+        "questions"
+    )
+    BY_BLANKS: ClassVar[str] = "Scores take an answer without blanks for one word."
 
     seeds: SeedsTable
     question: PairTable

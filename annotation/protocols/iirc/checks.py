@@ -12,11 +12,11 @@ from annotation.readers import too_little
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import QuestionTable
 from tasks.widgets.problems import Problem
+from tasks.widgets.words import is_asked, n_words, words_of
 
 if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import ChecksTable, Parameters
 
-WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
 # Words that say nothing of what a question is about.
 EMPTY = frozenset(
     "a an the of in on at to for from by with and or as is are was were be been being do does did "
@@ -73,7 +73,7 @@ def _questions(
 def _question(
     index: int, question: Mapping[str, Any], item: Mapping[str, Any], limits: "ChecksTable"
 ) -> Iterator[Problem]:
-    words = WORD.findall(question["text"])
+    words = words_of(question["text"])
     if not words:
         yield Problem("Write the question.", index, "text")
         return
@@ -107,7 +107,7 @@ def _read_alone(
 
 def _long(index: int, context: Sequence[Mapping[str, Any]], many: int) -> Iterator[Problem]:
     """Yield a kind word about evidence as long as a paragraph."""
-    longest = max((len(WORD.findall(span["text"])) for span in context), default=0)
+    longest = max((n_words(span["text"]) for span in context), default=0)
     if longest >= many:
         message = f"A piece of your evidence has {longest} words. Would the few that matter do?"
         yield Problem(message, index, "context", hint=True)
@@ -118,7 +118,7 @@ def advice(
 ) -> Iterator[Problem]:
     """Yield what could make one question better, as hints; item: the paragraph it is about."""
     text, links = str(question["text"]), cast(Sequence[str], question["links"])
-    if not text.rstrip().endswith(("?", "？", "؟")):
+    if not is_asked(text):
         yield Problem("Does it end with a question mark?", index, "text", hint=True)
     asked = telling(text)
     if len(asked) < 2:
@@ -136,7 +136,7 @@ def advice(
 
 def telling(text: str) -> set[str]:
     """Return the words of a text that say what it is about, in lower case."""
-    return {word for word in WORD.findall(text.casefold()) if word not in EMPTY}
+    return {word for word in words_of(text.casefold()) if word not in EMPTY}
 
 
 def _counted(number: int, noun: str) -> str:
@@ -162,7 +162,7 @@ def _answer(index: int, answer: Mapping[str, Any], limits: "ChecksTable") -> Ite
             yield Problem(
                 "Mark the answer in the question, the paragraph or an article.", index, "spans"
             )
-        longest = max((len(WORD.findall(span["text"])) for span in answer["spans"]), default=0)
+        longest = max((n_words(span["text"]) for span in answer["spans"]), default=0)
         if longest >= limits.long_answer_words:
             message = f"Your answer has {longest} words. Would fewer of them say it as well?"
             yield Problem(message, index, "spans", hint=True)

@@ -1,7 +1,7 @@
 """The typed parameters of the protocol: what protocol.toml may and must say."""
 
 from functools import cache
-from typing import cast
+from typing import ClassVar, cast
 
 from pydantic import Field
 
@@ -85,6 +85,11 @@ class CombinedTable(Table):
 
 class Parameters(EveryProtocol):
     """Everything protocol.toml says."""
+
+    ENGLISH_ALONE: ClassVar[str] = (
+        "advice on what a question lacks, units of numbers, the report's question words"
+    )
+    BY_BLANKS: ClassVar[str] = "Scores and agreement take an answer without blanks for one word."
 
     seeds: SeedsTable
     question_qualification: QuestionTable

@@ -1,7 +1,7 @@
 """The typed parameters of the protocol: what protocol.toml may and must say."""
 
 from functools import cache
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 from pydantic import Field
 
@@ -78,6 +78,14 @@ class ReportTable(Table):
 
 class Parameters(EveryProtocol):
     """Everything protocol.toml says."""
+
+    ENGLISH_ALONE: ClassVar[str] = (
+        "the reader that looks on while questions are asked, the report's openings of questions"
+    )
+    BY_BLANKS: ClassVar[str] = (
+        "Scores and agreement take an answer without blanks for one word, and sections are "
+        "chosen by words between blanks."
+    )
 
     seeds: SeedsTable
     workers: WorkersTable

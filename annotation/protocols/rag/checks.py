@@ -3,19 +3,17 @@
 Data is cleaned already: marks are words of the passages they name. `items` are the page's items.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import EvidenceQuestionTable, SearchAnswerTable
 from tasks.widgets.problems import Problem
+from tasks.widgets.words import copied, is_asked, n_words, words_of
 
 if TYPE_CHECKING:
     from annotation.protocols.rag.parameters import ChecksTable, Parameters
 
-WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
-MARKS = ("?", "？", "؟", ";", "՞")
 YES_NO = "yes_no"
 MEND = {
     "answer": "Answer the question, or say that the documents do not have the answer.",
@@ -55,10 +53,10 @@ def _asked(
         if question.get("skipped"):
             continue
         text = " ".join(question["text"].casefold().split())
-        words = WORD.findall(text)
+        words = words_of(text)
         if not words:
             yield Problem("Write the question.", index, "text")
-        elif len(words) < limits.min_question_words and text.isascii():
+        elif len(words) < limits.min_question_words:
             message = f"Write a whole question of at least {limits.min_question_words} words."
             yield Problem(message, index, "text")
         elif text in seen:
@@ -73,25 +71,14 @@ def advice(
     index: int, question: str, passages: Sequence[str], limits: "ChecksTable"
 ) -> Iterator[Problem]:
     """Yield what could make one question better, as hints."""
-    if not question.rstrip().endswith(MARKS):
+    if not is_asked(question):
         yield Problem("End the question with a question mark.", index, "text", hint=True)
     for passage in passages:
-        copied = _copied(question, passage, limits.copied_words)
-        if copied:
-            message = f"“{copied}” stands in a passage just so: can you say it in your own words?"
+        run = copied(question, passage, limits.copied_words)
+        if run:
+            message = f"“{run}” stands in a passage just so: can you say it in your own words?"
             yield Problem(message, index, "text", hint=True)
             return
-
-
-def _copied(question: str, passage: str, many: int) -> str:
-    """Return the first so many words of the question that stand in the passage in a row."""
-    asked = WORD.findall(question)
-    read = f" {' '.join(WORD.findall(passage.casefold()))} "
-    for start in range(len(asked) - many + 1):
-        words = asked[start : start + many]
-        if f" {' '.join(words).casefold()} " in read:
-            return " ".join(words)
-    return ""
 
 
 def _written(
@@ -131,7 +118,7 @@ def _proven(index: int, answer: Mapping[str, Any], limits: "ChecksTable") -> Ite
         yield Problem(MEND["short"], index, "short")
     elif answer.get("category") == YES_NO and answer["short"].casefold() not in ("yes", "no"):
         yield Problem(MEND["yes_no"], index, "short")
-    elif len(WORD.findall(answer["short"])) >= limits.long_short_words:
+    elif n_words(answer["short"]) >= limits.long_short_words:
         message = "This is long for a short answer: would the words that matter do?"
         yield Problem(message, index, "short", hint=True)
     if not answer["full"]:

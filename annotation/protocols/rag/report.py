@@ -19,6 +19,7 @@ from annotation.release.records_schema import (
     peoples_votes,
 )
 from annotation.reports.table import NO_QUESTION, Cell, Table, share, share_of_items
+from collector.retrieval.terms import parted
 from collector.seeds.passage_sets.rules import RULES
 
 if TYPE_CHECKING:
@@ -64,9 +65,9 @@ class Size:
         self.natural += question["stage"] == NATURAL
         self.several += len(evidence) > 1
         self.cited += len(evidence)
-        self.question_words += len(question["text"].split())
+        self.question_words += len(parted(question["text"]).split())
         if released and is_answer:
-            self.answer_words += len(str(released["payload"].get("short") or "").split())
+            self.answer_words += len(parted(str(released["payload"].get("short") or "")).split())
         self.passages |= evidence
         self.documents |= {passage.rpartition("#")[0] for passage in evidence}
 
@@ -150,8 +151,9 @@ class Reading:
         self.same[agreeing, len(readers)] += 1
         others = [one for one in answering(question) if one is not readers[0]]
         if is_kept(question) and others and readers[0]["type"] != "bad":
-            references = [one["payload"]["short"] for one in others if one["type"] == ANSWER]
-            self.scores.append(score_v2(str(readers[0]["payload"].get("short", "")), references))
+            shorts = [one["payload"]["short"] for one in others if one["type"] == ANSWER]
+            said_first = parted(str(readers[0]["payload"].get("short", "")))
+            self.scores.append(score_v2(said_first, [parted(short) for short in shorts]))
 
     def row(self) -> list[Cell]:
         """Return the figures."""

@@ -3,7 +3,6 @@
 Data is cleaned already: marks cover whole tokens of the passage. `items` are the page's items.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,11 @@ from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import SpanQuestionTable
 from tasks.widgets.brief import REQUESTS
 from tasks.widgets.problems import Problem
+from tasks.widgets.words import copied, is_asked, n_words, words_of
 
 if TYPE_CHECKING:
     from annotation.protocols.squad.parameters import ChecksTable, Parameters
 
-WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
-MARKS = ("?", "？", "؟")
 UNMARKED = {
     "span": "Mark the fewest words of the passage that answer the question.",
     "none": "Mark the words of the passage that look like the answer.",
@@ -42,7 +40,7 @@ def _questions(
     seen: dict[str, int] = {}
     for index, (question, item) in enumerate(zip(questions, items, strict=False)):
         text = " ".join(question["text"].casefold().split())
-        words = WORD.findall(text)
+        words = words_of(text)
         if not words:
             yield Problem("Write the question.", index, "text")
         elif len(words) < limits.min_question_words:
@@ -61,23 +59,12 @@ def _questions(
 
 def advice(index: int, question: str, passage: str, limits: "ChecksTable") -> Iterator[Problem]:
     """Yield what could make one question better, as hints."""
-    if not question.rstrip().endswith(MARKS):
+    if not is_asked(question):
         yield Problem("End the question with a question mark.", index, "text", hint=True)
-    copied = _copied(question, passage, limits.copied_words)
-    if copied:
-        message = f"“{copied}” stands in the passage just so: can you say it in your own words?"
+    run = copied(question, passage, limits.copied_words)
+    if run:
+        message = f"“{run}” stands in the passage just so: can you say it in your own words?"
         yield Problem(message, index, "text", hint=True)
-
-
-def _copied(question: str, passage: str, many: int) -> str:
-    """Return the first so many words of the question that stand in the passage in a row."""
-    asked = WORD.findall(question)
-    read = " ".join(WORD.findall(passage.casefold()))
-    for start in range(len(asked) - many + 1):
-        words = asked[start : start + many]
-        if f" {' '.join(words).casefold()} " in f" {read} ":
-            return " ".join(words)
-    return ""
 
 
 def _answers(answers: Sequence[Any], limits: "ChecksTable") -> Iterator[Problem]:
@@ -93,7 +80,7 @@ def _long(
     index: int, spans: Sequence[Mapping[str, Any]], limits: "ChecksTable"
 ) -> Iterator[Problem]:
     """Yield a kind word about an answer that is longer than most."""
-    number = len(WORD.findall(spans[0]["text"])) if spans else 0
+    number = n_words(spans[0]["text"]) if spans else 0
     if number >= limits.long_answer_words:
         message = f"It has {number} words. Would the few that matter do?"
         yield Problem(message, index, "answer", hint=True)

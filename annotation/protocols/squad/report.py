@@ -18,6 +18,7 @@ from annotation.release.records_schema import (
     peoples_votes,
 )
 from annotation.reports.table import NO_QUESTION, Cell, Table, share, share_of_items
+from collector.retrieval.terms import parted
 
 if TYPE_CHECKING:
     from annotation.protocols.squad.parameters import Parameters
@@ -42,7 +43,7 @@ class Size:
         self.passages += 1
         for question in questions:
             self.questions += 1
-            self.question_words += len(question["text"].split())
+            self.question_words += len(parted(question["text"]).split())
             released = chosen_vote(question)
             if released is not None and released["type"] == NONE:
                 self.unanswerable += 1
@@ -50,7 +51,7 @@ class Size:
             for given in answering(question) if released else ():
                 for text in _texts(given):
                     self.answers += 1
-                    self.answer_words += len(text.split())
+                    self.answer_words += len(parted(text).split())
 
     def column(self) -> list[Cell]:
         """Return the figures, in the order of MEASURES."""
@@ -105,8 +106,8 @@ class Agreement:
             self.taken_in[taken_in, len(said) - 1] += 1
         others = [one for one in answering(question) if one is not votes[1]]
         if is_kept(question) and others and votes[1]["type"] != "bad":
-            references = [text for one in others for text in _texts(one)]
-            self.scores.append(score_v2(" ".join(_texts(votes[1])), references))
+            references = [parted(text) for one in others for text in _texts(one)]
+            self.scores.append(score_v2(parted(" ".join(_texts(votes[1]))), references))
 
     def row(self) -> list[Cell]:
         """Return the figures of agreement."""

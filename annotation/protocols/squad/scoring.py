@@ -6,13 +6,14 @@ layout. A gold file that calls itself version 1 is scored as the script of versi
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
 from annotation.metrics import token_overlap
 from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.protocols.squad.official_records import LayoutError, parse
+from collector.retrieval.terms import has_unparted, parted
 
 OPTIONS: Mapping[str, Option] = {
     "na-prob-file": {
@@ -45,6 +46,14 @@ class Gold:
 def score(predictions: Path, gold: Path, options: Mapping[str, object]) -> Result:
     """Return the official script's own keys, in percent; raises ScoreError naming the file."""
     questions, given = read_gold(gold), read_predictions(predictions)
+    texts = [text for answers in questions.answers.values() for text in answers]
+    if sum(map(has_unparted, texts)) > len(texts) / 2:
+        # The script would take a whole answer for one word; elsewhere it counts as it always has.
+        questions = replace(
+            questions,
+            answers={key: [*map(parted, answers)] for key, answers in questions.answers.items()},
+        )
+        given = {key: parted(text) for key, text in given.items()}
     chosen = cast(_Options, options)
     if given.keys().isdisjoint(questions.answers):
         raise ScoreError(

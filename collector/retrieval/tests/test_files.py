@@ -67,3 +67,24 @@ def test_what_cannot_be_indexed_is_one_clear_line(islands: Corpus, monkeypatch: 
         told(islands)
     with pytest.raises(CommandError, match="There is no corpus 'nowhere'"):
         call_command("build_index", "nowhere")
+
+
+def test_a_question_without_blanks_finds_what_shares_its_characters(
+    tmp_path: Path, settings: Any
+) -> None:
+    settings.HOME = tmp_path
+    texts = {
+        "Bridge": "石桥由当地石匠修建。",
+        "Harbour": "港口由渔民挖掘，旁边有石桥。",
+        "Lamp": "灯塔在北方。",
+        "Mill": "磨坊属于两兄弟。",
+        "Ferry": "渡船每天开两次。",
+    }
+    path = write(tmp_path / "zh.xml", dump(texts))
+    ingest_files([path], CorpusOptions(slug="chinese", language="zh"))
+    corpus = Corpus.objects.get(slug="chinese")
+    index = index_of(corpus)
+    found = [int(index.ids[each.text]) for each in index.search("谁修建了石桥？", 9)]
+    told = Paragraph.objects.in_bulk(found)
+    assert [told[each].article.title for each in found] == ["Bridge", "Harbour"]
+    assert len(index.filter("谁修建了石桥？", 9)) == 2

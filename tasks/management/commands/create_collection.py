@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from collector.lookup import corpus_named
 from collector.protocols.creation import create_collection, withholds
+from collector.protocols.language_limits import language_limits
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
 from collector.seeds.looser_thresholds import fitting_length
@@ -95,6 +96,8 @@ class Command(BaseCommand):
             self.stderr.write(unsure)
         if fitting and fitting.overrides.items() <= overrides.items():
             self.stderr.write(str(fitting))
+        for sentence in language_limits(parameters, corpus.language):
+            self.stderr.write(sentence)
         if options["contact"] == NOBODY:
             self.stderr.write(
                 f"Workers are told to write to {NOBODY}, where nobody reads: give --contact."

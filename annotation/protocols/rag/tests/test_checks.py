@@ -96,3 +96,15 @@ def test_advice_is_kind_and_blocks_nothing() -> None:
     long = " ".join(["word"] * 12)
     assert said("reading", ANSWER | {"short": long}, hints=True)[0][0] == "short"
     assert said("question", QUESTION, QUESTION)[0][1].startswith("This is the same as question 1")
+
+
+def test_questions_of_other_scripts_are_whole_by_their_own_words() -> None:
+    for text in (
+        "谁建了灯塔？",
+        "灯台は誰が建てましたか。",
+        "من بنى المنارة؟",
+        "दीपस्तंभ किसने बनाया?",
+    ):
+        assert said("question", {**QUESTION, "text": text}) == []
+        assert said("question", {**QUESTION, "text": text}, hints=True) == []
+    assert said("question", {**QUESTION, "text": "谁？"})[0][0] == "text"

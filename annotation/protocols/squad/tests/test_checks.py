@@ -79,3 +79,38 @@ def test_an_answer_is_words_or_none_or_a_reason(answer: dict[str, Any], told: li
     data = {"answers": [given]}
     found = checks.problems("span_answer", data, [ITEM], PARAMETERS.answer, PARAMETERS)
     assert [(each.field, each.message) for each in found] == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "谁建了桥？",
+        "「誰ですか？」",
+        "橋は誰が建てましたか。",
+        "다리는 누가 지었나요?",
+        "من بنى الجسر؟",
+        "पुल किसने बनाया?",
+    ],
+)
+def test_whole_questions_of_other_scripts_are_told_nothing(text: str) -> None:
+    assert asked({"text": text}) == []
+
+
+def test_words_of_other_scripts_are_counted_as_they_are_written() -> None:
+    assert [message for _, _, message, _ in asked({"text": "何？"})] == [
+        "Write a whole question of at least 3 words."
+    ]
+    passage = "这座桥由当地石匠于一九〇三年秋天修建完成并通车，后来被洪水冲毁。"
+    item = {"id": "0.0", "paragraphs": [{"text": passage}]}
+    question = {
+        "text": "哪座桥由当地石匠于一九〇三年秋天修建完成并通车？",
+        "type": "span",
+        "spans": [{"text": passage[:12]}],
+    }
+    found = checks.problems(
+        "span_question", {"questions": [question]}, [item], PARAMETERS.question, PARAMETERS
+    )
+    assert [each.message for each in found] == [
+        "“座桥由当地石匠于一九〇三年秋天修” stands in the passage just so: "
+        "can you say it in your own words?"
+    ]

@@ -132,3 +132,15 @@ def test_another_layout_and_a_threshold_for_the_first_version_are_refused(tmp_pa
     (tmp_path / "bad.json").write_text("{")
     with pytest.raises(ScoreError, match="it is not JSON"):
         scoring.score(tmp_path / "bad.json", first, {})
+
+
+def test_answers_without_blanks_are_scored_by_their_characters(tmp_path: Path) -> None:
+    files = [
+        write(tmp_path / "predictions.json", {"a": "东京大学", "b": "一九〇三年"}),
+        write(tmp_path / "gold.json", gold({"a": ["东京"], "b": ["一九〇三年"]})),
+    ]
+    official = scoring.score(*files, {})["official"]
+    assert (official["exact"], official["f1"]) == (50.0, pytest.approx(100 * (2 / 3 + 1) / 2))
+    # One such answer among others is one word, as the script has it.
+    write(tmp_path / "gold.json", gold({"a": ["东京"], "b": ["Tarn"], "c": ["Orrin"]}))
+    assert scoring.score(*files, {})["official"]["f1"] == 0.0
