@@ -49,6 +49,7 @@ EXAMPLES = [
         "single_hop": n == 0,
         "correct": n == 1,
         "loss": 0.5,
+        "rests_on": {f"passage {n}": fold},
     }
     for fold in FOLDS
     for n in range(3)
