@@ -58,6 +58,8 @@ HEADING_TAGS = ", ".join(HEADINGS)
 OPENING = ", ".join(f"{tag} button" for tag in (*HEADINGS, "dt", "summary"))
 _MARK = re.compile(r"\s*[\[(]?\s*(?:\d{1,3}|[a-z]|[*†‡§]+)\s*[\])]?\s*")
 _WORD = re.compile(r"\w+")
+# ours: a longer text that is alone in a table is the page's, which is laid out so.
+LONGEST_CELL = 60
 # A larger share of words that only one library has read is told.
 MOST_ODD_WORDS = 0.005
 
@@ -156,11 +158,24 @@ def _take_tables_out(part: Any) -> tuple[int, int]:
 
 
 def _lays_out(table: Any) -> bool:
-    """Return whether a table holds the page itself: headings, or mostly paragraphs."""
+    """Return whether a table holds the page itself: headings, mostly paragraphs, or one text."""
     if table.attributes.get("role") == "presentation" or table.css_first(HEADING_TAGS):
         return True
+    whole = table.text()
+    cells = table.css("td, th")
     in_paragraphs = sum(len(each.text()) for each in table.css("p"))
-    return in_paragraphs * 2 > len(table.text()) and len(table.css("td")) < 4
+    if in_paragraphs * 2 > len(whole) and len(cells) < 4:
+        return True
+    filled = [each for each in cells if _table_of(each) == table.mem_id and size(each.text())]
+    return len(filled) == 1 and size(whole) > LONGEST_CELL
+
+
+def _table_of(cell: Any) -> int:
+    """Return the id of the table that a cell is in itself, not those around it."""
+    node = cell.parent
+    while node is not None and node.tag != "table":
+        node = node.parent
+    return node.mem_id if node is not None else 0
 
 
 def _write_numbers(root: Any) -> None:

@@ -197,6 +197,14 @@ def test_a_page_laid_out_by_a_table_is_read() -> None:
     assert told(read) == [WANTED[0], WANTED[2]]
 
 
+def test_a_page_laid_out_by_tables_in_tables_is_read_without_its_menu() -> None:
+    menu = "<table><tr><td>Menu<tr><td><ul><li>Home<li>Bugs</ul></table>"
+    content = f"<table><tr><td><table><tr><td>{FIRST}<ul><li>one</ul></table></table>"
+    read = read_web_page(f"<table><tr><td>{menu}<td>{content}</table>")
+    assert told(read) == [WANTED[2], ("list_item", "one")]
+    assert list(read.notes) == [ONE_TABLE]
+
+
 @pytest.mark.parametrize(
     ("page", "linked"),
     [
