@@ -28,9 +28,9 @@ def book(*headings: str, front: str = "") -> str:
         ["I. The Dragon’s House.", "II. How They Came Home.", "III. The End of It."],
         ["Letter 1", "Letter 2"],
         # One number is missing, or several.
-        ["CHAPTER I", "CHAPTER III", "CHAPTER IV"],
+        ["Chapter 1", "Chapter 3", "Chapter 4"],
         ["I", "II", "IV", "V"],
-        ["CHAPTER I", "CHAPTER V", "CHAPTER VI", "CHAPTER VIII"],
+        ["Chapter 1", "Chapter 5", "Chapter 6", "Chapter 8"],
         ["CHAPTER THE FIRST", "CHAPTER THE SECOND"],
         [f"Chapter {word}" for word in ONE_TO_TWENTY_TWO],
         [f"The {word} Part" for word in ("First", "Second", "Third")],
