@@ -9,7 +9,7 @@ from annotation.reports.table import Cell, Table
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters
-from tasks.models import Payment, PaymentKind, PaymentState, Submission
+from tasks.models import Payment, PaymentKind, PaymentState, ReceiptState, Submission
 from tasks.pages.wording import price
 
 RATES = ("stage", "assignments", "simulated", "reward", "bonus", "median minutes", "hourly rate")
@@ -149,12 +149,13 @@ def _stage(stage: Stage, reward_cents: int) -> StagePay:
     seconds = list(people.values_list("active_seconds", flat=True))
     ledger = Payment.objects.filter(stage=stage)
     paid = ledger.exclude(state=PaymentState.WITHHELD)
-    rejected, of_work = Q(state=PaymentState.WITHHELD), Q(submission__isnull=False)
+    # As the log of the work tells it, so that a release that is made again says the same.
+    rejected = Q(submission__state=ReceiptState.REJECTED)
     rewards = ledger.filter(kind=PaymentKind.REWARD).aggregate(
         mean=Avg("amount_cents", filter=~rejected),
         # What was submitted empty took no time that is known.
-        n=Count("pk", filter=of_work),
-        unpaid=Count("pk", filter=of_work & rejected),
+        n=Count("submission"),
+        unpaid=Count("pk", filter=rejected),
     )
     share_paid = 1 - rewards["unpaid"] / max(1, rewards["n"])
     middle = median(seconds) if seconds else None

@@ -8,7 +8,7 @@ from annotation.reports.pay import SHORTEST_SECONDS, bonus_tables, pay_of, pay_t
 from annotation.tests.making import NOW, make_submission
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from tasks.models import Payment, Submission
+from tasks.models import Payment, ReceiptState, Submission
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +72,9 @@ def test_bonuses_are_part_of_the_rate(collection: Collection) -> None:
 
 def test_rejected_work_counts_with_its_time_and_without_its_reward(collection: Collection) -> None:
     stage = collection.stages.get(name="question")
-    pay(make_submission(stage, "eve", seconds=1500), 400, "withheld")
+    work = make_submission(stage, "eve", seconds=1500)
+    pay(work, 400, "withheld")
+    Submission.objects.filter(pk=work.pk).update(state=ReceiptState.REJECTED)
     question = next(row for row in pay_of(collection) if row.stage == "question")
     # What was paid of 400, 400, 400 and a withheld 400, over 1,500 seconds.
     assert (question.reward_cents, question.unpaid, question.hourly_cents) == (400, 1, 720)
