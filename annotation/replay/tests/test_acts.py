@@ -228,6 +228,7 @@ MADE_AGAIN = {
     **dict.fromkeys(["Context", "SplitAssignment"], "splits and contexts are drawn by the seed"),
     **dict.fromkeys(["OfficialArticle", "OfficialFile"], "nobody works on published files"),
     "Release": "the first one's date is in the line of the collection",
+    "ToldQuestion": "a replay makes the first release of a collection",
 }
 
 

@@ -19,6 +19,13 @@ from tests.page_workers import Person, look
 
 pytestmark = pytest.mark.django_db
 TEXT = "يقع الميناء القديم في شمال الجزيرة، وقد بُني سنة {n} على يد الصيّادين من القرية المجاورة."
+# Texts of their own: what is nearly the same is in one split.
+TEXTS = (
+    TEXT.format(n=1900),
+    "كانت المنارة تضيء للسفن كلّ ليلة، حتى انطفأت في شتاء عام 1901 بعد عاصفة شديدة جدًّا.",
+    "يزرع أهل الوادي الزيتون واللوز، ويبيعون محصولهم في سوق المدينة منذ صيف 1902 كلّ عام.",
+    "افتُتحت المدرسة الأولى سنة 1903 في بيت صغير، وتعلّم فيها عشرون ولدًا القراءة والحساب.",
+)
 
 
 def test_they_are_asked_about_and_released_with_true_offsets(
@@ -26,8 +33,7 @@ def test_they_are_asked_about_and_released_with_true_offsets(
 ) -> None:
     folder = tmp_path / "own"
     folder.mkdir()
-    for number in range(4):
-        told = TEXT.format(n=1900 + number)
+    for number, told in enumerate(TEXTS):
         text = f"# {number}\n\n## 𝒜 {number}\n\n{told}\n\n|a|b|\n|-|-|\n|1|2|\n"
         (folder / f"{number}.md").write_text(text, "utf-8")
     options = {"corpus": "own", "language": "ar", "processes": 1}
