@@ -7,8 +7,6 @@ from pathlib import Path
 
 from django.core.management import call_command
 
-from tasks.dialog.rules import Ending
-from tasks.models import Dialog
 from tests.replaying import read_in
 
 SLUG = "talks"
@@ -37,10 +35,7 @@ def collect(out: str, log: str) -> None:
     call_command("select_seeds", SLUG, count=5)
     call_command("publish", SLUG)
     leavers = {"workers": 4, "behaviour": "leaver"}
-    for seed in range(5, 55, 10):
-        # Chance says whether any of them meet, and whether one of these goes away.
-        if not Dialog.objects.filter(ending=Ending.LEFT.value).exists():
-            call_command("simulate", SLUG, **leavers, inspect=True, seed=seed)
+    call_command("simulate", SLUG, **leavers, inspect=True, seed=5)
     call_command("simulate", SLUG, workers=6, inspect=True, seed=6)
     call_command("validate_answers", SLUG)
     call_command("make_splits", SLUG)

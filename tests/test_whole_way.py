@@ -5,6 +5,7 @@ On PostgreSQL the same way is walked by the tests of injected faults and of repl
 
 import hashlib
 import json
+import time
 from pathlib import Path
 
 from common.trace import assignment_digest
@@ -12,6 +13,8 @@ from tests.serving import ROOT, Instance, serving
 
 SAMPLE = ROOT / "deploy" / "sample" / "quarnsey.xml"
 REAL = Path("wiki") / "enwiki-rappers-eastcoast-2023.xml.bz2"
+# A job that is at a collection is waited for so long.
+SECONDS = 60
 # A slice of a wiki holds few of the articles it links to.
 IN_SLICE = ["--set", "seeds.min_links_in_corpus=3", "--set", "pay.approve_after_hours=0"]
 
@@ -114,8 +117,15 @@ def pay_bonuses_from_both_sides(slug: str) -> tuple[dict[str, int], dict[str, in
     bonuses.give(one.lease, 125, "The clearest questions.", "rita", uuid4(), timezone.now())
     stay = other.session
     wire.send(stay.person, stay.session_id, amount="0.70", reason="Thank you.", token="desk")
-    call_command("collect", slug)
-    return before, both_ledgers(slug)
+    after = before
+    for _ in range(SECONDS):
+        # It does nothing while a job is at it.
+        call_command("collect", slug)
+        after = both_ledgers(slug)
+        if after["ours"] == after["theirs"] == before["ours"] + 125 + 70:
+            break
+        time.sleep(1)
+    return before, after
 
 
 def both_ledgers(slug: str) -> dict[str, int]:
