@@ -18,7 +18,7 @@ from collector.retrieval.terms import terms
 from collector.seeds.near_copies import least_share
 from collector.seeds.seed_contracts import SPLITS
 from tasks.models import Answer, Question
-from tasks.work.cited_passages import name_of, paragraph_of
+from tasks.work.cited_passages import name_of, paragraph_of, text_of
 
 AT_ONCE = 500
 # Questions that have so many terms in a row in common are taken for one: fewer are a way to ask.
@@ -37,45 +37,39 @@ def resting_on(collection: Collection, kept: QuerySet[Question]) -> dict[int, di
         return {}
     rests_on = protocol.part(SPLITS).rests_on
     shown, folds = _shown(collection)
-    found: dict[int, list[str]] = {}
+    found: dict[int, list[tuple[str, int]]] = {}
     words: dict[int, list[str]] = {}
     for row, answers in _with_answers(kept):
         passages_of = rests_on(row.stage.name, shown.get(row.seed_id, ()), answers)
-        found[row.pk] = [name_of(*each) for each in dict.fromkeys(passages_of)]
+        found[row.pk] = list(dict.fromkeys(passages_of))
         words[row.pk] = _runs(row.text)
     # In an order that no database decides: the first of what is nearly the same names it.
-    names = sorted({name for each in found.values() for name in each})
-    articles: dict[str, int] = {}
-
-    def texts() -> Iterator[str]:
-        for name in names:
-            text, articles[name] = _passage(collection, name)
-            yield text
-
-    same = alike(texts(), least_share(parameters_of(collection)))
+    names = sorted({name_of(*each) for some in found.values() for each in some})
+    texts = (_text(collection, name) for name in names)
+    same = alike(texts, least_share(parameters_of(collection)))
     named = dict(zip(names, (names[number] for number in same), strict=True))
     resting: dict[int, dict[str, str]] = {}
     for question, own in found.items():
         resting[question] = dict.fromkeys(words[question], "")
-        for name in own:
-            fold = folds.get(articles[name], "")
+        for document, paragraph in own:
+            name = named[name_of(document, paragraph)]
             # Of two documents that have the passage one may be planned.
-            resting[question][named[name]] = resting[question].get(named[name]) or fold
+            resting[question][name] = resting[question].get(name) or folds.get(document, "")
     return resting
 
 
-def _shown(collection: Collection) -> tuple[dict[int, list[tuple[str, int]]], dict[int, str]]:
-    """Return each seed's passages, by seed id, and the fold of articles, by theirs."""
+def _shown(collection: Collection) -> tuple[dict[int, list[tuple[str, int]]], dict[str, str]]:
+    """Return each seed's passages, by seed id, and the fold of each document, by its own id."""
     rows = SeedParagraph.objects.filter(seed__collection=collection).order_by("seed", "position")
     shown: dict[int, list[tuple[str, int]]] = {}
-    folds: dict[int, str] = {}
+    folds: dict[str, str] = {}
     for row in rows.select_related("seed", "paragraph__article__document").iterator(AT_ONCE):
         article = row.paragraph.article
         document = getattr(article, "document", None)
         own = document.external_id if document else article.title
         shown.setdefault(row.seed_id, []).append((own, row.paragraph.position))
         if row.seed.fold:
-            folds[article.pk] = row.seed.fold
+            folds[own] = row.seed.fold
     return shown, folds
 
 
@@ -90,15 +84,12 @@ def _with_answers(kept: QuerySet[Question]) -> Iterator[tuple[Question, list[dic
             yield row, [payloads[pk] for pk in sorted(of[row.pk]) if pk in payloads]
 
 
-def _passage(collection: Collection, name: str) -> tuple[str, int]:
-    """Return a passage's text and its article's id; blank and 0 for one that is not there."""
+def _text(collection: Collection, name: str) -> str:
+    """Return a passage's text; blank for one that is not there."""
     try:
-        paragraph = paragraph_of(collection.corpus_id, name)
+        return text_of(paragraph_of(collection.corpus_id, name))
     except Paragraph.DoesNotExist:
-        return "", 0
-    rows = Paragraph.objects.values_list("text", "article_id")
-    text, article = rows.get(pk=paragraph)
-    return text, article
+        return ""
 
 
 def _runs(text: str) -> list[str]:
