@@ -309,7 +309,7 @@ def _store_all(
             done.notes += [f"{one.external_id}: {note}" for note in one.text.notes]
             if (share := share_left_out(row.n_characters or 0, row.left_out)) > MOST_LEFT_OUT:
                 told = losses_told(row.n_characters or 0, row.left_out)
-                losses.append((share, f"{one.external_id}: left out is {told}."))
+                losses.append((share, f"{one.external_id} loses {told}."))
         report(STORING, start + len(batch), len(entries))
     losses.sort(key=lambda loss: -loss[0])
     done.notes += [note for _, note in losses[:NAMED]]

@@ -80,7 +80,7 @@ def test_what_is_left_out_of_documents_is_counted_by_rule_and_much_of_it_is_a_wa
         "tables": 17,
     }
     assert [note for note in done["notes"] if "of the text" in note] == [
-        "much.txt: left out is 8 % of the text (characters: tables 17, marks of items 1)."
+        "much.txt loses 8 % of the text (characters: tables 17, marks of items 1)."
     ]
 
 
@@ -88,7 +88,7 @@ def test_of_many_documents_that_lose_much_those_that_lose_most_are_named(tmp_pat
     for number in range(23):
         write(tmp_path / f"{number}.html", f"<nav>{'Home ' * (40 + number)}</nav><p>{prose(4)}")
     told = [note for note in run(tmp_path)["notes"] if "text" in note and "same" not in note]
-    assert told[0].startswith("22.html: left out is 4")
+    assert told[0].startswith("22.html loses 4")
     assert told[20:] == [
         "3 more documents lose over 5 % of their text: each one's page says how much of what."
     ]
