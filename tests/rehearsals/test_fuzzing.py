@@ -1,4 +1,4 @@
-"""An hour of changed files and pages, each time others; those that fail are kept by their seed."""
+"""An hour of changed files, pages and books, each time others; what fails is kept by its seed."""
 
 import os
 import random
@@ -10,7 +10,12 @@ import pytest
 
 from collector.ingest.dump import Dump, parse_page
 from collector.ingest.tests import fuzzing
-from collector.ingest.tests.test_fuzzing import N_PAGES, check_documents, check_pages
+from collector.ingest.tests.test_fuzzing import (
+    N_PAGES,
+    check_books,
+    check_documents,
+    check_pages,
+)
 from collector.models import Corpus
 
 SECONDS = int(os.environ.get("FUZZING_SECONDS", "3600"))
@@ -20,6 +25,7 @@ FIRST = 1000
 @pytest.mark.django_db
 def test_an_hour_of_changed_files_ends_no_import(tmp_path: Path, data: Path) -> None:
     originals = fuzzing.originals(data, tmp_path)
+    books = fuzzing.books(data, tmp_path)
     pages = list(Dump(data / "wiki" / "enwiki-rappers-eastcoast-2023.xml.bz2").pages())
     began, failed = time.monotonic(), {}
     for seed in count(FIRST):
@@ -31,6 +37,8 @@ def test_an_hour_of_changed_files_ends_no_import(tmp_path: Path, data: Path) -> 
             Corpus.objects.all().delete()
             texts = [parse_page(xml).text.decode() for xml in rng.sample(pages, N_PAGES)]
             check_pages(texts, tmp_path / f"{seed}.xml", rng)
+            Corpus.objects.all().delete()
+            check_books(books, tmp_path, rng)
         except Exception as error:
             failed[seed] = error
         Corpus.objects.all().delete()

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from statistics import median
+from string import digits, whitespace
 from typing import NamedTuple
 
 # Shorter ones, in words, are lines of a table of contents, footnotes, or lists in the text.
@@ -135,6 +136,9 @@ def _value(number: str) -> int:
         return int(lower)
     if lower in _WORDS:
         return _WORDS[lower]
+    # Letters of other scripts match those of figures and words where case is ignored.
+    if not _ROMAN.keys() >= set(lower):
+        return 0
     values = [_ROMAN[letter] for letter in lower]
     return sum(-one if one < after else one for one, after in pairwise([*values, 0]))
 
@@ -149,7 +153,7 @@ def _runs(text: str, headings: Sequence[_Heading]) -> list[_Heading]:
     for style in dict.fromkeys(heading.style for heading in headings):
         last, run = 0, list[_Heading]()
         own = _long(text, [heading for heading in headings if heading.style == style])
-        for heading, following in zip(own, [*own[1:], None], strict=True):
+        for heading, following in zip(own, [*own, None][1:], strict=True):
             number = heading.number
             follows = number in (1, last + 1) or (run and number == last + 2)
             goes_on = following is not None and following.number == number + 1
@@ -189,7 +193,8 @@ def _of_contents(text: str, blocks: Sequence[_Block]) -> list[_Heading]:
     if not places:
         return []
     first = places[0]
-    listed = blocks[first].text.partition("\n")[2] or blocks[first + 1].text
+    listed = blocks[first].text.partition("\n")[2]
+    listed = listed or "".join(block.text for block in blocks[first + 1 : first + 2])
     titles = [_plain(line) for line in listed.splitlines() if _plain(line)]
     found, position = [], 0
     for block in filter(_is_short, blocks[first + 1 :]):
@@ -202,7 +207,7 @@ def _of_contents(text: str, blocks: Sequence[_Block]) -> list[_Heading]:
 
 def _plain(line: str) -> str:
     """Return a line of the contents without its page number and the dots before it."""
-    return re.sub(r"[\s.]*\d*$", "", line.strip(_DECORATION)).casefold()
+    return line.strip(_DECORATION).rstrip(digits).rstrip(f".{whitespace}").casefold()
 
 
 def _capitals(text: str, blocks: Sequence[_Block]) -> list[_Heading]:
@@ -243,7 +248,7 @@ def _chapters(text: str, blocks: Sequence[_Block], headings: Sequence[_Heading])
         if is_long:
             joined.append((" ".join(each for each, _ in before), before[0][1]))
             before = []
-    ends = [start for _, start in joined[1:]] + [len(text)]
+    ends = [*(start for _, start in joined), len(text)][1:]
     return [Chapter(title, start, end) for (title, start), end in zip(joined, ends, strict=True)]
 
 

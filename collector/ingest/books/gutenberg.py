@@ -14,7 +14,7 @@ _STARTS = re.compile(
 )
 _ENDS = re.compile(
     r"^[ \t]*\*{3}[ \t]*END OF (?:THE|THIS) PROJECT GUTENBERG E-?(?:BOOK|TEXT)\b"
-    r"|^[ \t]*\**[ \t]*End of (?:(?:the|this) )?Project Gutenberg(?:'s|’s| E-?(?:book|text))\b"
+    r"|^[ \t]*(?:\*+[ \t]*)?End of (?:(?:the|this) )?Project Gutenberg(?:'s|’s| E-?(?:book|text))\b"
     r"|^[ \t]*\*{3}[ \t]*START: FULL LICENSE",
     re.M | re.I,
 )
@@ -33,7 +33,7 @@ _FIRST_LINE = re.compile(
     r"Project Gutenberg(?:'s|’s)?(?: E-?(?:book|text) of)? ([^\n*]+?)(?:,? by ([^\n*]+?))?[ \t*]*$",
     re.M | re.I,
 )
-_NUMBER = re.compile(r"\[\s*e-?(?:book|text)\s*(?:number|no\.?)?\s*#?\s*(\d+)\s*\]", re.I)
+_NUMBER = re.compile(r"\[\s*e-?(?:book|text)\s*(?:number|no\.?)?\s*#?\s*(\d{1,9})\s*\]", re.I)
 _COPYRIGHTED = re.compile(r"this is a \*?copyrighted\*? project gutenberg", re.I)
 
 

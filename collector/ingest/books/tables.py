@@ -15,7 +15,7 @@ MARK_WORDS = 5
 # The words of the table, and ours.
 KINDS = {"gutenberg": "book", "movie": "screenplay"}
 SETS = ("train", "valid", "test")
-_EBOOK = re.compile(r"gutenberg\.(?:org|net)/(?:.*/)?(?:ebooks/|files/|pg)?(\d+)(?=[./-]|$)")
+_EBOOK = re.compile(r"gutenberg\.(?:org|net)/(?:.*/)?(?:ebooks/|files/|pg)?(\d{1,9})(?=[./-]|$)")
 Row = Mapping[str, str]
 
 

@@ -1,4 +1,4 @@
-"""Real pages and documents, changed at random; and what is wrong with the rows of a corpus."""
+"""Real pages, documents and books, changed at random; and what is wrong in the rows of a corpus."""
 
 import csv
 import io
@@ -10,13 +10,19 @@ from html import escape
 from itertools import pairwise
 from pathlib import Path
 
+from collector.ingest.books.decoding import decode
+from collector.ingest.books.gutenberg import trimmed
+from collector.ingest.books.tests.making import table
 from collector.ingest.documents.blocks import clean
 from collector.ingest.documents.tests import making
-from collector.ingest.segmentation import split
+from collector.ingest.segmentation import split, tokens
 from collector.models import Corpus, Paragraph
 from collector.models.corpus import CorpusKind
 
 N_BOOKS = 3
+# How many letters are kept of both ends of a book, with the licence that stands there.
+BOOK_START, BOOK_END = 15_000, 25_000
+TABLES = ("documents.csv", "qaps.csv", "summaries.csv")
 # What formats give a meaning to, and letters that are easily counted wrongly.
 PIECES = [
     each.encode()
@@ -26,6 +32,8 @@ PIECES = [
         *("&#0;", "&nbsp;", "&amp", "<w:t>", "</w:p>", "<w:tab/>", "[0](0.txt)", "![", "**", "`"),
         *("\n\n", "\n", "\r", "\t", "\n---\n\n", "\n# ", "\n* ", "\n1. ", "[1] ", "```\n", " | "),
         *('"', '",', "\\", "\\u0000", "[[0, 9, 1]]", "{", "}", ",", ";", "9" * 40, "BT", "endobj"),
+        *("\n\nCHAPTER ", "\n\nPART ", "I\n\n", "Twenty-", "\n\nContents\n", "[EBook #", "]\n"),
+        *("*** START OF THIS PROJECT GUTENBERG EBOOK ***\n", "End of Project Gutenberg's ", "ı"),
         *("\x00", "\u00ad", "\u200f", "\u202e", "\ufeff", "İ", "ﬁ", "e\u0301", "𝔸", "語", "ש"),
     )
 ]
@@ -67,6 +75,41 @@ def originals(data: Path, folder: Path) -> dict[str, list[bytes]]:
     return found
 
 
+def books(data: Path, folder: Path) -> dict[str, list[bytes]]:
+    """Return, by format, real books without their middle, and the tables of them.
+
+    The tables and the last book are in the folder, too.
+    """
+    kept: dict[str, list[bytes]] = {"txt": [], "html": []}
+    paths = sorted((data / "books").glob("*.txt"))[:N_BOOKS]
+    for path in paths:
+        whole = path.read_text("utf-8")
+        text = f"{whole[:BOOK_START]}\n\n{whole[-BOOK_END:]}"
+        parts = "".join(f"<p>{escape(each)}</p>" for each in text.split("\n\n"))
+        screenplay = f"<html><a href='/'>More</a><pre>{escape(text)}</pre>"
+        kept["txt"] += [text.encode(), text.replace("\n", "\r\n").encode("cp1252", "replace")]
+        kept["html"] += [f"<!doctype html><body>{parts}".encode(), screenplay.encode()]
+        making.write(folder / "original.txt", text)
+    lines = (data / "replay" / "narrativeqa_books.jsonl").read_bytes().splitlines()
+    rows = [row for row in map(json.loads, lines) if row["book"] in {each.stem for each in paths}]
+    names = {row["document_id"]: row["summary_tokens"] for row in rows}
+    with (data / "replay" / "narrativeqa_documents.csv").open(encoding="utf-8", newline="") as file:
+        documents = [row for row in csv.DictReader(file) if row["document_id"] in names]
+    pairs = [
+        {
+            "document_id": row["document_id"],
+            "question": row["question_tokens"],
+            "answer1": row["answers_tokens"][0],
+            "answer2": row["answers_tokens"][-1],
+        }
+        for row in rows
+    ]
+    summaries = [{"document_id": name, "summary": text} for name, text in names.items()]
+    told = zip(TABLES, (documents, pairs, summaries), strict=True)
+    kept["csv"] = [table(folder / name, *rows).read_bytes() for name, rows in told]
+    return kept
+
+
 def write_changed(
     folder: Path, kept: dict[str, list[bytes]], number: int, rng: random.Random
 ) -> list[str]:
@@ -94,6 +137,7 @@ def _changed(content: bytes, other: bytes, rng: random.Random) -> bytes:
                 b"",
                 rng.choice(PIECES),
                 rng.choice(PIECES) * rng.choice((2, 300)),
+                b"".join(rng.choices(PIECES, k=4)),
                 content[start:end] * 2,
                 other[there : there + rng.choice((4, 400))],
             )
@@ -143,6 +187,33 @@ def wrong_in(corpus: Corpus) -> Iterator[str]:
             yield f"{where}: pages {row.pages} in {len(text)} letters"
         if not _follow(0, split(text, corpus.language), len(text)):
             yield f"{where}: sentences lie over one another"
+
+
+def wrong_in_books(corpus: Corpus, content: bytes) -> Iterator[str]:
+    """Yield a sentence for each offset and text of a corpus's book that is wrong."""
+    book = corpus.books.get()
+    passages = list(book.passages.values_list("start", "end", "n_tokens"))
+    chapters = list(book.chapters.values_list("start", "end", "heading"))
+    if book.front + book.text + book.back != decode(content, "").text:
+        yield "its three parts are not the whole"
+    if not book.text or trimmed(book.text, 0, len(book.text)) != (0, len(book.text)):
+        yield "blanks stand around it"
+    if not _follow(0, passages, len(book.text)) or not _follow(0, chapters, len(book.text)):
+        yield f"passages {passages} or chapters {chapters} in {len(book.text)} letters"
+    places = tokens(book.text, corpus.language)
+    if [start for start, _, _ in passages] != [
+        start for start, _ in places[:: book.passage_tokens]
+    ]:
+        yield "its passages begin elsewhere"
+    if sum(number for _, _, number in passages) != len(places):
+        yield "its passages have other tokens"
+    texts = [book.text[start:end] for start, end, _ in passages]
+    if "".join(book.text.split()) != "".join("".join(texts).split()):
+        yield "its passages are not its text"
+    if not all(
+        heading.strip() and heading == " ".join(heading.split()) for _, _, heading in chapters
+    ):
+        yield f"headings of {chapters}"
 
 
 def _follow(start: int, places: Sequence[Sequence[object]], end: int) -> bool:

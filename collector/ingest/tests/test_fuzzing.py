@@ -1,7 +1,7 @@
 """Whatever is changed in a file, it is read or named; the offsets of what is stored are true."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -9,13 +9,13 @@ from typing import Any
 
 import orjson
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from collector.ingest.dump import Dump, parse_page
 from collector.ingest.tests import dumps, fuzzing
 from collector.models import Corpus
 
-N_FILES, N_PAGES = 70, 60
+N_FILES, N_PAGES, N_BOOKS = 70, 60, 24
 pytestmark = [pytest.mark.once, pytest.mark.django_db]
 
 
@@ -31,10 +31,14 @@ def test_changed_pages_end_no_import_and_leave_no_offset_wrong(tmp_path: Path, d
     check_pages(texts, tmp_path / "enwiki.xml", random.Random(7))
 
 
+def test_changed_books_end_in_a_line_or_leave_no_offset_wrong(tmp_path: Path, data: Path) -> None:
+    check_books(fuzzing.books(data, tmp_path), tmp_path, random.Random(7))
+
+
 def check_documents(originals: dict[str, list[bytes]], folder: Path, rng: random.Random) -> None:
     """Read changed documents; each is stored or named, and what is stored is true."""
     names = fuzzing.write_changed(folder, originals, N_FILES, rng)
-    done, corpus = read("ingest_documents", folder, "--language", "en")
+    done, corpus = read("ingest_documents", [folder], "--language", "en")
     told = {name for name in names for line in done["left_out"] if line.startswith(name)}
     rows = {name for name in names if name.endswith(("jsonl", "csv"))}
     assert set(names) - rows <= told | set(done["added"])
@@ -49,13 +53,35 @@ def check_pages(texts: Sequence[str], path: Path, rng: random.Random) -> None:
     """Read a dump of changed pages; what is stored is true."""
     changed = fuzzing.changed_pages(texts, rng)
     dump = dumps.dump({f"Page {number}": text for number, text in enumerate(changed)})
-    _, corpus = read("ingest_dump", dumps.write(path, dump))
+    _, corpus = read("ingest_dump", [dumps.write(path, dump)])
     assert corpus.articles.count() > N_PAGES / 2
     assert list(fuzzing.wrong_in(corpus)) == []
 
 
-def read(command: str, path: Path, *more: str) -> tuple[dict[str, Any], Corpus]:
+def check_books(originals: dict[str, list[bytes]], folder: Path, rng: random.Random) -> None:
+    """Read changed books and tables one by one; each is stored and true, or refused in a line."""
+    n_stored = 0
+    for name in fuzzing.write_changed(folder, originals, N_BOOKS, rng):
+        book = folder / ("original.txt" if name.endswith("csv") else name)
+        tables = [folder / each for each in fuzzing.TABLES if rng.random() < 0.5]
+        refused = ""
+        try:
+            _, corpus = read("ingest_books", dict.fromkeys([book, folder / name, *tables]))
+        except CommandError as error:
+            refused = str(error)
+        assert "\n" not in refused
+        assert Corpus.objects.exists() is not bool(refused)
+        if refused:
+            continue
+        assert list(fuzzing.wrong_in_books(corpus, book.read_bytes())) == []
+        corpus.delete()
+        n_stored += 1
+    assert n_stored > N_BOOKS / 4
+
+
+def read(command: str, paths: Iterable[Path], *more: str) -> tuple[dict[str, Any], Corpus]:
     """Return what the command says, and its corpus."""
     out = StringIO()
-    call_command(command, path, "--corpus", "changed", *more, "--json", stdout=out)
+    options = ("--corpus", "changed", "--processes", "1", *more, "--json")
+    call_command(command, *paths, *options, stdout=out)
     return orjson.loads(out.getvalue()), Corpus.objects.get(slug="changed")

@@ -98,6 +98,13 @@ def test_titles_without_numbers_are_known_by_the_table_of_contents() -> None:
         "\n\n".join([story(), "I", story(), "It was I.", story()]),
         "\n\n".join([story(), *(f"{number}.  See page {number}." for number in range(1, 60))]),
         book("CHAPTER IV", "CHAPTER IX"),
+        # A heading at the end; a table of contents that lists nothing; letters like figures'.
+        f"{story()}\n\nEND OF VOLUME I\n\nVOLUME II",
+        f"{story()}\n\nContents",
+        book("CHAPTER \N{LATIN SMALL LETTER DOTLESS I}", "ACT \N{LATIN SMALL LETTER LONG S}ix"),
+        book("BOOK \N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"),
+        # A line of blanks is read in no time.
+        f"Contents\n\nx{' ' * 200_000}y",
     ],
 )
 def test_where_a_text_is_not_parted_no_chapter_is_invented(text: str) -> None:

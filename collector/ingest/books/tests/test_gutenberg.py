@@ -3,6 +3,7 @@
 import pytest
 
 from collector.ingest.books.gutenberg import book_bounds, header
+from collector.ingest.books.tables import Document, Tables
 from collector.ingest.books.tests.making import gutenberg, story
 from collector.ingest.errors import BookError
 
@@ -38,6 +39,16 @@ def test_a_header_tells_title_author_language_and_number() -> None:
         "French",
         7,
     )
+
+
+def test_a_number_that_no_book_has_is_none_and_a_line_of_blanks_takes_no_time() -> None:
+    number = "9" * 5000
+    assert header(gutenberg("").replace("#7]", f"#{number}]")).number is None
+    row = Document("a", "train", "book", f"https://gutenberg.org/ebooks/{number}", "", "", "")
+    assert Tables({"a": row}).of_ebook(7) is None
+    whole = gutenberg(f"A tale.\n{' ' * 300_000}\nThe end.")
+    found = book_bounds(whole, "a.txt")
+    assert whole[found.start : found.end].endswith("The end.")
 
 
 def test_a_copyrighted_book_says_so() -> None:
