@@ -40,8 +40,9 @@ LEFT_OUT = {
     "forms": "button, select, form textarea, form label",
     "notes": (
         "[role=note], [role=doc-footnote], [role=doc-endnotes], [role=doc-noteref], .footnotes, "
-        ".footnote-ref, .reference, .references, .reflist, [typeof~='mw:Extension/ref'], "
-        "[typeof~='mw:Extension/references']"
+        # MediaWiki's; a link is of this class in what docutils and Sphinx make.
+        ".footnote-ref, .footnote-reference, dl.footnote, sup.reference, .references, .reflist, "
+        "[typeof~='mw:Extension/ref'], [typeof~='mw:Extension/references']"
     ),
     "tables": ".infobox",
     "hidden text": "[hidden], [aria-hidden=true]",

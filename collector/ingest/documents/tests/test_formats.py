@@ -170,6 +170,17 @@ def test_a_web_page_is_read_without_what_surrounds_it() -> None:
     assert (read.title, read.language, list(read.notes)) == ("The Lighthouse", "en", [ONE_TABLE])
 
 
+def test_links_that_sphinx_makes_are_text_and_its_notes_and_their_marks_are_none() -> None:
+    mark = '<a class="footnote-reference brackets" href="#n1" id="id1">1</a>'
+    read = read_web_page(
+        f'<p>See <a class="reference internal" href="b.html">the lamp</a>.{mark} Ada wrote to '
+        '<a class="reference external" href="https://a.b">the office</a>.'
+        '<sup class=reference>a</sup><dl class="footnote brackets"><dt>1</dt><dd>A note.</dd></dl>'
+    )
+    assert [block.text for block in read.blocks] == ["See the lamp. Ada wrote to the office."]
+    assert read.left_out == {"notes": 9}
+
+
 def test_a_table_inside_a_table_is_left_out_with_it_and_a_text_says_how_many_it_had() -> None:
     inner = "<table><tr><td>1871<td>Ada</table>"
     read = read_web_page(f"<p>{FIRST}</p><table><tr><td>Years<td>{inner}</table><p>{SECOND}</p>")
