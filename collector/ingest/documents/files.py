@@ -1,5 +1,6 @@
 """Finds the documents' files: given ones, those of folders and of zip archives; safe to open."""
 
+import errno
 import stat
 import zipfile
 import zlib
@@ -72,18 +73,30 @@ class DocumentFile:
             yield path
 
     def _unpack(self, path: Path) -> None:
-        try:
-            with (
-                zipfile.ZipFile(self.path) as archive,
-                archive.open(self.member) as packed,
-                path.open("wb") as file,
-            ):
-                while piece := packed.read(_PIECE):
-                    file.write(piece)
-                    if file.tell() > MOST_BYTES:
-                        raise _too_large(self.name)
-        except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
-            raise DocumentError(f"{self.name} is damaged inside {self.path.name}.") from error
+        with (
+            damage_told(f"{self.name} is damaged inside {self.path.name}."),
+            zipfile.ZipFile(self.path) as archive,
+            archive.open(self.member) as packed,
+            path.open("wb") as file,
+        ):
+            while piece := packed.read(_PIECE):
+                file.write(piece)
+                if file.tell() > MOST_BYTES:
+                    raise _too_large(self.name)
+
+
+@contextmanager
+def damage_told(why: str) -> Iterator[None]:
+    """Raise DocumentError, which says why, for an archive that cannot be read."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError) as error:
+        raise DocumentError(why) from error
+    except OSError as error:
+        # An archive may name places before its own beginning; another failure is of the machine.
+        if error.errno != errno.EINVAL:
+            raise
+        raise DocumentError(why) from error
 
 
 def find_files(paths: Iterable[Path]) -> tuple[list[DocumentFile], list[str]]:
@@ -163,11 +176,11 @@ def _members_limited(archive: tuple[Path, str]) -> list[DocumentFile]:
 
 def _listed(archive_at: tuple[Path, str]) -> list[DocumentFile]:
     path, name = archive_at
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = [each for each in archive.infolist() if not each.is_dir()]
-    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise DocumentError(f"{name} is no zip archive, or a damaged one.") from error
+    with (
+        damage_told(f"{name} is no zip archive, or a damaged one."),
+        zipfile.ZipFile(path) as archive,
+    ):
+        members = [each for each in archive.infolist() if not each.is_dir()]
     check_members(members, name)
     return [
         DocumentFile(each.filename, path, each.filename)

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from collector.ingest.books.decoding import decoded_text, known_encoding
 from collector.ingest.documents.blocks import HEADING, MAX_TITLE, DocumentText, has_text
-from collector.ingest.documents.files import DocumentFile, check_members
+from collector.ingest.documents.files import DocumentFile, check_members, damage_told
 from collector.ingest.documents.language import language_of, load_identifier
 from collector.ingest.documents.plain_text import read_plain_text
 from collector.ingest.documents.rows import DocumentRow, csv_rows, json_rows
@@ -266,13 +266,9 @@ def _pdf(path: Path, name: str) -> DocumentText:
 def _word(path: Path, name: str) -> DocumentText:
     from collector.ingest.documents.word_file import read_word_file
 
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-    except zipfile.BadZipFile:
-        raise DocumentError(
-            f"{name} is no docx by what it holds: give it its right ending, or save it as docx."
-        ) from None
+    why = f"{name} is no docx by what it holds: give it its right ending, or save it as docx."
+    with damage_told(why), zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
     check_members(members, name)
     return read_word_file(path, name)
 

@@ -65,7 +65,16 @@ def read_word_file(path: Path, name: str) -> DocumentText:
                 left_out[rule] += size(*_said(part))
         told = clean(document.core_properties.title or "")
         language = document.core_properties.language or ""
-    except (PackageNotFoundError, BadZipFile, XMLSyntaxError, KeyError, ValueError) as error:
+    except (
+        PackageNotFoundError,
+        BadZipFile,
+        XMLSyntaxError,
+        LookupError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        OSError,
+    ) as error:
         raise DocumentError(f"{name} is damaged, or no docx.") from error
     title = title_from(blocks) or told[:MAX_TITLE]
     return DocumentText(title, blocks, language, notes=notes, left_out=+left_out)

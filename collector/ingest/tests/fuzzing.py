@@ -69,6 +69,10 @@ def originals(data: Path, folder: Path) -> dict[str, list[bytes]]:
         page = making.pdf(folder / "original.pdf", story, packed=False)
         found.setdefault("pdf", []).append(page.read_bytes())
         story = [("Title", title), *(("Normal", each) for each in texts)]
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(f"packed {number}.txt", written["txt"])
+        found.setdefault("zip", []).append(packed.getvalue())
         found.setdefault("docx", []).append(
             making.docx(folder / "original.docx", story).read_bytes()
         )

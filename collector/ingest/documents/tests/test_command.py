@@ -229,9 +229,17 @@ def lying(path: Path) -> Path:
     return write(path, bytes(content))
 
 
+def cut_short(path: Path) -> Path:
+    """Write an archive that was cut at its beginning: its file lies before that."""
+    archive(path, {"a.txt": prose(4)})
+    return write(path, path.read_bytes()[10:])
+
+
 @pytest.mark.parametrize(
     ("make", "why"),
     [
+        (lambda to: cut_short(to / "x.zip"), "a.txt is damaged inside x.zip."),
+        (lambda to: cut_short(to / "x.docx"), "x.docx is damaged, or no docx."),
         (lambda to: bomb(to / "x.zip"), "x.zip was not opened: unpacked it would be 64 MiB"),
         (lambda to: archive(to / "x.zip", climbing()), "'../../evil.txt' leads out of the archive"),
         (lambda to: write(to / "x.zip", "PK no"), "x.zip is no zip archive, or a damaged one."),
