@@ -40,6 +40,8 @@ MOST_RATIO, SMALL_BYTES = 200, 10 << 20
 _PIECE = 1 << 20
 # Left behind by systems, and no document.
 _PASSED_OVER = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini"})
+# What is raised at an archive that is no good.
+DAMAGE = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def damage_told(why: str) -> Iterator[None]:
     """Raise DocumentError, which says why, for an archive that cannot be read."""
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError) as error:
+    except DAMAGE as error:
         raise DocumentError(why) from error
     except OSError as error:
         # An archive may name places before its own beginning; another failure is of the machine.

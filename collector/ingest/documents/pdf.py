@@ -57,7 +57,7 @@ def read_pdf(path: Path, name: str) -> DocumentText:
     """Return the document that a PDF holds; raises DocumentError for one without text."""
     import pypdfium2
     from pdfminer.pdfparser import PDFException
-    from pdfplumber.utils.exceptions import PdfminerException
+    from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 
     try:
         n_pages = count_pages(path)
@@ -72,6 +72,7 @@ def read_pdf(path: Path, name: str) -> DocumentText:
         why = "is locked by a password" if locked else "is damaged, or no PDF"
         raise DocumentError(f"{name} {why}.") from error
     except (
+        MalformedPDFException,
         PdfminerException,
         PDFException,
         LookupError,

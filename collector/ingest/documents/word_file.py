@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 from collector.ingest.documents.blocks import (
     HEADING,
@@ -17,6 +16,7 @@ from collector.ingest.documents.blocks import (
     size,
     title_from,
 )
+from collector.ingest.documents.files import DAMAGE
 from collector.ingest.errors import DocumentError
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
 from collector.ingest.raised import lowered, raised
@@ -66,11 +66,10 @@ def read_word_file(path: Path, name: str) -> DocumentText:
         told = clean(document.core_properties.title or "")
         language = document.core_properties.language or ""
     except (
+        *DAMAGE,
         PackageNotFoundError,
-        BadZipFile,
         XMLSyntaxError,
         LookupError,
-        ValueError,
         TypeError,
         AttributeError,
         OSError,

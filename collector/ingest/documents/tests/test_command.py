@@ -229,6 +229,12 @@ def lying(path: Path) -> Path:
     return write(path, bytes(content))
 
 
+def without_a_size(path: Path) -> Path:
+    """Write a PDF whose page has a name beside its size."""
+    content = making.pdf(path, [("BodyText", prose(4))], packed=False).read_bytes()
+    return write(path, content.replace(b"[ 0 0 595 842 ]", b"[ 0 0 595 842 /a ]"))
+
+
 def cut_short(path: Path) -> Path:
     """Write an archive that was cut at its beginning: its file lies before that."""
     archive(path, {"a.txt": prose(4)})
@@ -248,6 +254,7 @@ def cut_short(path: Path) -> Path:
         (lambda to: making.scanned_pdf(to / "x.pdf"), "x.pdf has no text layer: it is scanned."),
         (lambda to: write(to / "x.pdf", prose(3)), "x.pdf is no PDF by what it holds"),
         (lambda to: write(to / "x.pdf", b"%PDF-1.7 no"), "x.pdf is damaged, or no PDF."),
+        (lambda to: without_a_size(to / "x.pdf"), "x.pdf is damaged: pdfminer cannot read it."),
         (lambda to: write(to / "x.txt", b"%PDF-1.7"), "x.txt is a PDF by what it holds: give"),
         (lambda to: write(to / "x.txt", b"PK\x03\x04"), "x.txt is a docx or zip by what it holds"),
         (lambda to: write(to / "x.txt", "<html><p>a"), "x.txt is a page in HTML by what it holds"),
