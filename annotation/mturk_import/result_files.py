@@ -88,7 +88,7 @@ def _flat(values: dict[str, str]) -> dict[str, str]:
     flat = dict(values)
     try:
         packed = json.loads(values.get("Answer.taskAnswers") or "[]")
-    except ValueError:
+    except (ValueError, RecursionError):
         packed = []
     for answers in packed if isinstance(packed, list) else [packed]:
         for name, value in answers.items() if isinstance(answers, dict) else ():
@@ -134,7 +134,7 @@ def _listed(name: str, content: bytes) -> Iterator[Result]:
 def _dumped(name: str, content: bytes) -> Iterator[Result]:
     try:
         told = json.loads(content.decode("utf-8-sig"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ActionError(f"{name}: it is no JSON ({error}); dump the reply again.") from None
     number = 0
     for page in told if isinstance(told, list) else [told]:
@@ -160,7 +160,8 @@ def _result(place: str, row: Mapping[str, Any], values: dict[str, str]) -> Resul
         )
     accepted, submitted = (_moment(row.get(name), place) for name in ("AcceptTime", "SubmitTime"))
     seconds = str(row.get("WorkTimeInSeconds") or "")
-    if seconds.isdigit():
+    # What no time of work is as long as is none.
+    if re.fullmatch("[0-9]{1,9}", seconds):
         worked = int(seconds)
     elif accepted and submitted:
         worked = max(0, int((submitted - accepted).total_seconds()))
@@ -185,7 +186,7 @@ def _result(place: str, row: Mapping[str, Any], values: dict[str, str]) -> Resul
 def _moment(value: Any, place: str) -> datetime | None:
     try:
         return parse_time(value)
-    except ValueError:
+    except (ValueError, OverflowError, OSError):
         raise ActionError(
             f"{place}: {value!r} is no time; write it like 2019-05-03 10:00."
         ) from None

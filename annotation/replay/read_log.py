@@ -97,7 +97,7 @@ def _lines(path: Path) -> Iterator[Line]:
                 try:
                     value = json.loads(line)
                     yield KINDS[value.pop("is")].model_validate(value)
-                except (ValueError, KeyError, AttributeError, TypeError) as error:
+                except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
                     wrong = error.errors()[0]["loc"] if isinstance(error, ValidationError) else ""
                     where = f" ({'.'.join(map(str, wrong))})" if wrong else ""
                     raise LogError(

@@ -271,15 +271,27 @@ def test_who_labelled_a_text_twice_or_wrote_it_counts_once(folder: Path) -> None
     assert Payment.objects.filter(state="confirmed").count() == 7
 
 
+def test_a_time_of_work_that_nobody_works_is_told_by_when_it_was_accepted(folder: Path) -> None:
+    path = folder / "long.csv"
+    lines = texts()
+    for each, seconds in zip(lines, ("9" * 5000, "9" * 30, "²", "150"), strict=True):
+        each["WorkTimeInSeconds"] = seconds
+    path.write_bytes(batch_csv(lines))
+    assert take("text", path)["assignments"] == 4
+    assert set(Submission.objects.values_list("active_seconds", flat=True)) == {150}
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"HITId,WorkerId\n1,2\n", "it has no column AssignmentId"),
         (b"\xff\xfe", "it is no CSV in UTF-8"),
         (b"{", "it is no JSON"),
+        (b"[" * 100_000, "it is no JSON"),
         (b'{"Assignments": [{"HITId": "1"}]}', "assignment 1: it is not as ListAssignments"),
         (batch_csv([line("H", "A", "Draft")]), "line 2: AssignmentStatus has to be"),
         (batch_csv([line("H", "A", AcceptTime="soon")]), "'soon' is no time"),
+        (json.dumps(line("H", "A") | {"SubmitTime": 10**30}).encode(), "0 is no time"),
         *(
             (batch_csv([line("H", "A", Reward=reward)]), "is no reward from 0 to 100,000")
             for reward in ("much", "1e400", "9" * 30, "100000.01", "-0.25", "NaN", "Infinity")

@@ -34,10 +34,12 @@ def read(name: str, content: bytes) -> Sequence[dict[str, Any]]:
     """Return the sections of one file; raises LayoutError naming file and place."""
     try:
         loaded = load(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise LayoutError(f"{name}: it is not valid JSON ({error}); write it again.") from None
     if not isinstance(loaded, dict) or loaded.keys() != {"data"}:
         raise LayoutError(f"{name}: it must be an object with the one key data.")
+    if not isinstance(loaded["data"], Sequence):
+        raise LayoutError(f"{name}: its data must be a list of sections.")
     for number, section in enumerate(loaded["data"]):
         _check(section, f"{name}: section {number}")
     sections: Sequence[dict[str, Any]] = loaded["data"]

@@ -103,6 +103,7 @@ def test_a_collection_without_work_has_no_log(tmp_path: Path) -> None:
         ),
         (lambda lines: ["{}", *lines], r"line 1 is none of a log"),
         (lambda lines: ["no JSON", *lines], r"line 1 is none of a log"),
+        (lambda lines: ["[" * 100_000, *lines], r"line 1 is none of a log"),
         (lambda lines: ['{"is": "files", "files": 3}', *lines], r"line 1 \(files\) is none"),
         (lambda lines: [lines[0].replace('"version": 1', '"version": 9'), *lines[1:]], "version 9"),
     ],

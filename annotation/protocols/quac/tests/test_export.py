@@ -124,6 +124,8 @@ def test_it_refuses_a_false_offset() -> None:
     [
         ("val.json", "[]", "one key data"),
         ("val.json", "{", "not valid JSON"),
+        ("val.json", '{"data": 1}', "its data must be a list"),
+        ("val.json", "[" * 100_000, "not valid JSON"),
         ("val.json", '{"data": [{}]}', "section 0: 'paragraphs' is missing"),
         ("val.json", '{"data": [{"title": 3, "paragraphs": []}]}', "title must be a text"),
         ("some.json", '{"data": []}', "which part"),
