@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import httpx
 from django.conf import settings
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.replay.dialogs import ReplayedDialogs
@@ -23,6 +24,7 @@ from tasks.models import (
     Question,
     ReaderHint,
     Submission,
+    Unit,
     Worker,
 )
 from tasks.people import eligibility, qualifications
@@ -99,7 +101,7 @@ class Rerun:
         self._prepare(one, stage)
         unit = self._places.unit(one, stage)
         if unit.taken >= unit.redundancy:
-            self._make_room(one.unit)
+            self._make_room(one, unit)
         self._end_earlier(one, stage)
         worker = self._worker(one)
         with with_topics(stage):
@@ -177,6 +179,10 @@ class Rerun:
         self._worker(hold.one).give_back(hold.page)
         hold.page = None
         leases.end(hold.lease, state, timezone.now())
+        if not hold.one.counts:
+            told = self.log.units[hold.one.unit].redundancy
+            units = Unit.objects.filter(pk=hold.lease.unit_id, taken__lte=told)
+            units.filter(redundancy__gt=told).update(redundancy=told)
 
     def _prepare(self, one: AssignmentLine, stage: Stage) -> None:
         """See to it that the worker may take the stage, and reads the words they read."""
@@ -232,13 +238,16 @@ class Rerun:
         )
         qualifications.tell_marketplace(self.collection.stages.get(name=stage_name))
 
-    def _make_room(self, unit: str) -> None:
+    def _make_room(self, one: AssignmentLine, unit: Unit) -> None:
         """Let the time run out of somebody who is late on the unit: so it must have been."""
         for hold in self._holds.values():
-            if hold.one.unit == unit and hold.page is not None:
+            if hold.one.unit == one.unit and hold.page is not None:
                 self._give_back(hold, LeaseState.EXPIRED)
                 return
-        raise LogError("More people took a unit than it has assignments: the log is not whole.")
+        if one.counts:
+            raise LogError("More people took a unit than it has assignments: the log is not whole.")
+        # Work was left out, and its place offered again; that place went when the work counted.
+        Unit.objects.filter(pk=unit.pk).update(redundancy=F("redundancy") + 1)
 
     def _end_earlier(self, one: AssignmentLine, stage: Stage) -> None:
         """Let the worker's earlier assignment of the stage run out, where nobody may hold two."""

@@ -7,13 +7,15 @@ import pytest
 from django.db.models import F
 
 from annotation.replay import units
+from annotation.replay.log import LogError
 from annotation.replay.rerun import Rerun
 from annotation.replay.units import ReplayedPlaces
 from collector.models import Collection
 from tasks.crowd import marketplace
-from tasks.models import Posting, Unit
+from tasks.models import LeaseState, Posting, Unit
 from tasks.posting import hits
 from tasks.tests.making import NOW, make_collection, make_posting, stage_of
+from tasks.work import leases
 
 pytestmark = pytest.mark.django_db
 
@@ -76,6 +78,29 @@ def test_the_time_of_a_test_runs_out_before_its_worker_takes_another(
     monkeypatch.setattr(rerun, "_give_back", lambda hold, state: told.append(state))
     rerun._end_earlier(line, stage)
     assert told == ended
+
+
+def test_a_place_of_work_that_was_left_out_for_a_while_is_there_as_long_as_somebody_held_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage = stage_of(make_collection(), "question")
+    unit = stage.units.create(position=99, redundancy=1, taken=1, submitted=1)
+    told = {"u": SimpleNamespace(redundancy=1)}
+    log: Any = SimpleNamespace(texts=[], decisions=[], dialogs={}, units=told)
+    rerun = Rerun(stage.collection, log)
+    line: Any = SimpleNamespace(unit="u", worker="w", taken=3, counts=None)
+    rerun._make_room(line, unit)
+    unit.refresh_from_db()
+    assert (unit.taken, unit.redundancy) == (1, 2)
+    monkeypatch.setattr(rerun, "_worker", lambda one: SimpleNamespace(give_back=lambda page: None))
+    monkeypatch.setattr(leases, "end", lambda *_: None)
+    held: Any = SimpleNamespace(one=line, page="open", lease=SimpleNamespace(unit_id=unit.pk))
+    rerun._give_back(held, LeaseState.EXPIRED)
+    unit.refresh_from_db()
+    assert unit.redundancy == 1
+    line.counts = True
+    with pytest.raises(LogError, match="More people took a unit than it has assignments"):
+        rerun._make_room(line, unit)
 
 
 def _vacant_hit(stage, reward_cents: int) -> str:
