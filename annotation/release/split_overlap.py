@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from annotation.protocols.contracts import ExportModule
 
 WORDS = 5
+# The columns of the words that prove answers, as the protocols call them.
+PROOF = ("evidence", "answer_context")
 NAME, TITLE = "overlap", "The same words in two splits"
 COLUMNS = ("split", "and", "of its questions, share", "of its passages, share")
 NOTE = (
@@ -60,7 +62,8 @@ def overlap(by_split: Mapping[str, Iterable[SeedRecord]], export: "ExportModule"
         questions, passages = _Runs(), _Runs()
         for row in rows(split, seeds, export):
             questions.add(row["question"])
-            for part in (*row["passages"], *(row.get("evidence") or ())):
+            proof = [part for name in PROOF for part in row.get(name) or ()]
+            for part in (*row["passages"], *proof):
                 passages.add(part["text"])
         asked = questions.all()
         if len(asked):

@@ -17,9 +17,9 @@ MILL = "The old mill of Orrin was sold by two brothers twice"
 SOLD = MILL.replace("twice", "once")
 
 
-def told(**questions: list[Any]) -> list[list[Any]]:
+def told(protocol: str = "rag", **questions: list[Any]) -> list[list[Any]]:
     """Return the rows of what splits of some seeds have in common."""
-    export = get_protocol("rag").part(EXPORT)
+    export = get_protocol(protocol).part(EXPORT)
     return [list(row) for row in overlap(questions, export).rows]
 
 
@@ -41,6 +41,15 @@ def test_words_that_prove_an_answer_are_told_where_its_writer_read_none() -> Non
     natural = about("Nobody reads it.", question("Who sold it?", answer, stage="natural"))
     read = about(SOLD, question("Which mill was sold?"))
     assert told(train=[read], test=[natural]) == [["test", "train", 0.0, 6 / 7]]
+
+
+def test_words_of_linked_articles_that_prove_an_answer_are_told() -> None:
+    proof = {"document": "Orrin", "start": 0, "end": len(MILL), "text": MILL}
+    answer = vote("span", payload={"context": [proof]}, chosen=True, spans=[])
+    linked = about("Nobody reads it.", question("Who sold it?", answer))
+    read = about(SOLD, question("Which mill was sold?", answer | {"payload": {}}))
+    # The three words that were read are one run.
+    assert told("iirc", train=[read], test=[linked]) == [["test", "train", 0.0, 6 / 8]]
 
 
 @pytest.mark.django_db
