@@ -45,7 +45,7 @@ FORMULAS = re.compile(rb"&lt;(?:math|chem|ce)\b", re.I)
 _DRESS = re.compile(r"/?(?:b|big|em|i|nobr|s|small|span|strong|u|var)\b", re.I)
 MOST_DRESS = 6
 _QUOTES = re.compile("'{2,}")
-_LINK = re.compile(r"(\[\[[^\[\]|]*\|)([^\[\]|]*)\]\]")
+_LINK = re.compile(r"(\[\[(?:[^\[\]|]*\|)?)([^\[\]|]*)\]\]")
 _NAME = re.compile(r"(/?)([a-zA-Z][a-zA-Z0-9]*)")
 # How XML writes the angle brackets of wikitext.
 _OPEN, _CLOSE = "&lt;", "&gt;"
@@ -189,7 +189,7 @@ def _drop_tag(kept: list[str], parts: list[str], index: int, hopeless: set[str])
 def _write_raised(kept: list[str], parts: list[str], index: int, tag: str) -> int:
     """Write the element opened by part `index - 1` on its line; return the part to go on with.
 
-    With more than words inside, a note for one, its tags alone go.
+    With more than words inside, its tags alone go; a number after a number stays apart by its sign.
     """
     first = _after_tag(parts[index - 1])
     inside, end = first, index
@@ -197,6 +197,8 @@ def _write_raised(kept: list[str], parts: list[str], index: int, tag: str) -> in
         inside += _after_tag(parts[end])
         end += 1
     if end == len(parts) or not parts[end].lower().startswith("/" + tag):
+        if first[:1].isdigit() and kept[-1][-1:].isdigit():
+            kept.append("^" if tag == "sup" else "_")
         if first:
             kept.append(first)
         return index
@@ -210,7 +212,9 @@ def _write_raised(kept: list[str], parts: list[str], index: int, tag: str) -> in
     elif written == words:
         shown = inside
     else:
-        shown = narrow((f"{link[1]}{written}]]" if link else written).encode())
+        # A link to what stands there keeps its target.
+        target = link[1] if link and link[1].endswith("|") else f"[[{words}|"
+        shown = narrow((f"{target}{written}]]" if link else written).encode())
     if shown := shown + _after_tag(parts[end]):
         kept.append(shown)
     return end + 1

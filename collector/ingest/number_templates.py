@@ -63,12 +63,15 @@ def _unit(written: str) -> str:
 
 
 def _value(arguments: list[str], named: Mapping[str, str]) -> str:
-    """{{val|6.67|0.01|e=-11|u=m3.kg-1}} → 6.67±0.01×10⁻¹¹ m³⋅kg⁻¹."""
+    """{{val|6.67|0.01|e=-11|u=m3.kg-1}} → 6.67±0.01×10⁻¹¹ m³⋅kg⁻¹, {{val|10|-|20}} → 10–20."""
     words = [word.strip() for word in arguments if word.strip()]
     if not words:
         return ""
     shown = named.get("p", "") + _number(words[0])
-    if len(words) > 2:
+    if len(words) > 2 and words[1] in _BETWEEN:
+        for sign, number in zip(words[1::2], words[2::2], strict=False):
+            shown += _BETWEEN.get(sign, f" {sign} ") + _number(number)
+    elif len(words) > 2:
         shown += f"+{words[1].lstrip('+')}−{words[2].lstrip('-−')}"
     elif len(words) > 1:
         shown += words[1] if words[1].startswith("(") else f"±{words[1]}"

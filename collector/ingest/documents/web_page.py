@@ -45,6 +45,7 @@ LEFT_OUT = {
         "[typeof~='mw:Extension/ref'], [typeof~='mw:Extension/references']"
     ),
     "tables": ".infobox",
+    "readings": "ruby rt, ruby rp, ruby rtc",
     "hidden text": "[hidden], [aria-hidden=true]",
 }
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -181,7 +182,8 @@ def _table_of(cell: Any) -> int:
 
 def _write_numbers(root: Any) -> None:
     """Put in place of what is raised or lowered what says the same on the line."""
-    for number in root.css("sup, sub"):
+    # The inner of two first: what stands in it is known then.
+    for number in root.css("sup, sub")[::-1]:
         words, before = number.text(), number.prev.text() if number.prev else ""
         written = (raised if number.tag == "sup" else lowered)(words, before)
         if written != words:

@@ -74,6 +74,8 @@ def links(text: str, language: str = "en") -> list[tuple[str, str]]:
             "1st, 5e, said[4], vmax",
         ),
         ("10<sup>{{frac|1|2}}</sup> but a<sup>never closed", "10^(1/2) but anever closed"),
+        ("10<sup>10<sup>100</sup></sup>, 10<sup>3<ref>N.</ref></sup> kg", "10^10¹⁰⁰, 10^3 kg"),
+        ("mc<sup>[[2]]</sup> and 10<sup>3 never closed", "mc² and 10^3 never closed"),
         ("{{convert|6|ft|2|in|cm}}, {{cvt|7|lb|3|oz|kg}}", "6 ft 2 in, 7 lb 3 oz"),
         ("{{convert|2|x|3|x|4|m}}, {{convert|5|to|9|km2|0}}", "2 × 3 × 4 m, 5 to 9 km²"),
         ("{{convert|2{{frac|1|2}}|in}}, {{convert|5+1/2|mi}}", "2 1/2 in, 5 1/2 mi"),
@@ -81,6 +83,7 @@ def links(text: str, language: str = "en") -> list[tuple[str, str]]:
         ("{{script|Hebr|שלום}}, {{script/Arabic|سلام}}", "שלום, سلام"),
         ("3 × 10{{sup|8}}, 1.5{{e|-6}}, {{formatnum: 12000}}", "3 × 10⁸, 1.5×10⁻⁶, 12000"),
         ("{{val|6.67|0.01|e=-11|u=m3.kg-1}}", "6.67±0.01×10⁻¹¹ m³⋅kg⁻¹"),
+        ("{{val|10|-|20|u=km}}, {{val|1|to|2}}, {{val|5|3|2}}", "10–20 km, 1 to 2, 5+3−2"),
         ("{{chem|211|85|At}}, {{chem|SO|4|2-}}, {{chem2|SO4(2-)}}", "²¹¹₈₅At, SO₄²⁻, SO₄²⁻"),
     ],
 )

@@ -311,8 +311,16 @@ def test_numbers_stay_the_same_numbers_in_every_format(tmp_path: Path) -> None:
     printed = marked("<super size=6>%s</super>", "<sub size=6>%s</sub>")
     assert told(read_pdf(making.pdf(tmp_path / "a.pdf", [("BodyText", printed)]), "")) == wanted
     assert told(found(making.docx_of_runs(tmp_path / "a.docx", parts)).text) == wanted
+    nested = "2<sup>n<sup>2</sup></sup> and 10<sup>10<sup>100</sup></sup>."
+    assert told(read_web_page(nested)) == [("paragraph", "2^(n²) and 10^(10¹⁰⁰).")]
     ordinals = "On the 1<sup>st</sup> of <sup>14</sup>C, 2<sup>n</sup>, 3<sup>2.5</sup>."
     assert told(read_web_page(ordinals)) == [("paragraph", "On the 1st of ¹⁴C, 2ⁿ, 3^2.5.")]
+
+
+def test_how_signs_are_read_aloud_is_left_out_and_counted() -> None:
+    page = read_web_page("<p><ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby>を読む。</p>")
+    assert told(page) == [("paragraph", "漢字を読む。")]
+    assert page.left_out == {"readings": 5}
 
 
 @pytest.mark.parametrize(
