@@ -23,6 +23,7 @@ from collector.ingest.documents.losses import losses_told
 from collector.ingest.documents.uploads import UNDER_WAY, upload_documents
 from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.models import Article, Corpus, DocumentUpload, UploadState
+from collector.models.article import ParagraphKind
 from collector.models.corpus import CorpusKind
 from common.actions import ActionError
 from common.long_bodies import long_bodies_from
@@ -192,12 +193,15 @@ def _now(request: HttpRequest, slug: str) -> dict[str, Any]:
     is_of_documents = row is not None and row.kind == CorpusKind.DOCUMENTS
     sorts = SORTED if is_of_documents else {"": SORTED["title"], "paragraphs": SORTED["paragraphs"]}
     sort = order_of(request.GET, sorts)
-    page = None
+    page, of_lists = None, Q(paragraphs__kind=ParagraphKind.LIST_ITEM)
     if row is not None:
         articles = (
             row.articles.filter(kind="article")
             .select_related("document")
-            .annotate(n_paragraphs=Count("paragraphs"))
+            .annotate(
+                n_paragraphs=Count("paragraphs", filter=~of_lists),
+                n_items=Count("paragraphs", filter=of_lists),
+            )
             .order_by(*sorts[sort][1], "document__external_id", "title")
         )
         if sought:

@@ -474,7 +474,7 @@ def test_documents_are_sought_by_their_words_and_sorted(rita: Client) -> None:
     page = "/corpora/the-handbook/"
 
     def shown(address: str) -> list[str]:
-        return re.findall(r'<td class="id"><bdi>(.*?)</bdi>', rita.get(address).content.decode())
+        return re.findall(r'<td class="id" data-of="Id"><bdi>(.*?)</bdi>', rita.get(address).content.decode())
 
     assert shown(page) == ["a.txt", "b.txt", "tower.txt"]
     assert shown(f"{page}?q=TOW&sort=title") == ["tower.txt"]
@@ -497,6 +497,20 @@ def test_an_archive_in_another_and_an_empty_file_are_told_as_what_they_are(rita:
     page = rita.get("/corpora/the-handbook/").content.decode()
     assert "inner.zip is an archive inside another: unpack it and give its files." in page
     assert "empty.docx is empty." in page
+
+
+def test_a_corpus_counts_paragraphs_and_items_of_lists_apart_as_its_documents_do(
+    rita: Client,
+) -> None:
+    listed = "\n\n".join([prose(6), "* The first keeper.\n* The second keeper.", prose(6)])
+    send(rita, documents=[sent("a.txt", listed), sent("b.txt", prose(3))])
+    read_all()
+    page = rita.get("/corpora/the-handbook/").content.decode()
+    told = re.search(r"([\d,]+) paragraphs, ([\d,]+) items of lists", page)
+    assert told
+    for column, number in zip(("Paragraphs", "Items of lists"), told.groups(), strict=True):
+        cells = re.findall(rf'data-of="{column}">([\d,]*)<', page)
+        assert sum(int(cell or 0) for cell in cells) == int(number) > 0
 
 
 def test_a_collection_over_documents_begins_with_what_is_for_them_and_without_a_budget(
