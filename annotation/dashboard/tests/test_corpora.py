@@ -474,7 +474,9 @@ def test_documents_are_sought_by_their_words_and_sorted(rita: Client) -> None:
     page = "/corpora/the-handbook/"
 
     def shown(address: str) -> list[str]:
-        return re.findall(r'<td class="id" data-of="Id"><bdi>(.*?)</bdi>', rita.get(address).content.decode())
+        return re.findall(
+            r'<td class="id" data-of="Id"><bdi>(.*?)</bdi>', rita.get(address).content.decode()
+        )
 
     assert shown(page) == ["a.txt", "b.txt", "tower.txt"]
     assert shown(f"{page}?q=TOW&sort=title") == ["tower.txt"]
