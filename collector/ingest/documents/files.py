@@ -41,7 +41,13 @@ _PIECE = 1 << 20
 # Left behind by systems, and no document.
 _PASSED_OVER = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini"})
 # What is raised at an archive that is no good.
-DAMAGE = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError)
+_DAMAGE: tuple[type[Exception], ...] = (
+    zipfile.BadZipFile,
+    zlib.error,
+    NotImplementedError,
+    EOFError,
+    ValueError,
+)
 
 
 @dataclass(frozen=True)
@@ -88,11 +94,14 @@ class DocumentFile:
 
 
 @contextmanager
-def damage_told(why: str) -> Iterator[None]:
-    """Raise DocumentError, which says why, for an archive that cannot be read."""
+def damage_told(why: str, *also: type[Exception]) -> Iterator[None]:
+    """Raise DocumentError, which says why, for an archive that cannot be read.
+
+    also: what a reader of its members raises where these are damaged.
+    """
     try:
         yield
-    except DAMAGE as error:
+    except (*_DAMAGE, *also) as error:
         raise DocumentError(why) from error
     except OSError as error:
         # An archive may name places before its own beginning; another failure is of the machine.

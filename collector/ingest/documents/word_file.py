@@ -16,8 +16,7 @@ from collector.ingest.documents.blocks import (
     size,
     title_from,
 )
-from collector.ingest.documents.files import DAMAGE
-from collector.ingest.errors import DocumentError
+from collector.ingest.documents.files import damage_told
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
 from collector.ingest.raised import lowered, raised
 
@@ -53,7 +52,10 @@ def read_word_file(path: Path, name: str) -> DocumentText:
     from docx.oxml import parse_xml
     from lxml.etree import XMLSyntaxError
 
-    try:
+    # The library supposes of damaged XML what it does not hold.
+    supposed = (LookupError, TypeError, AttributeError)
+    why = f"{name} is damaged, or no docx."
+    with damage_told(why, PackageNotFoundError, XMLSyntaxError, *supposed):
         document = Document(str(path))
         parts = list(_parts(document.element.body))
         blocks = list(_blocks(document, parts, left_out))
@@ -65,16 +67,6 @@ def read_word_file(path: Path, name: str) -> DocumentText:
                 left_out[rule] += size(*_said(part))
         told = clean(document.core_properties.title or "")
         language = document.core_properties.language or ""
-    except (
-        *DAMAGE,
-        PackageNotFoundError,
-        XMLSyntaxError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        OSError,
-    ) as error:
-        raise DocumentError(f"{name} is damaged, or no docx.") from error
     title = title_from(blocks) or told[:MAX_TITLE]
     return DocumentText(title, blocks, language, notes=notes, left_out=+left_out)
 
