@@ -180,6 +180,7 @@ class Rerun:
         hold.page = None
         leases.end(hold.lease, state, timezone.now())
         if not hold.one.counts:
+            # A place that `_make_room` opened closes again.
             told = self.log.units[hold.one.unit].redundancy
             units = Unit.objects.filter(pk=hold.lease.unit_id, taken__lte=told)
             units.filter(redundancy__gt=told).update(redundancy=told)
@@ -239,14 +240,17 @@ class Rerun:
         qualifications.tell_marketplace(self.collection.stages.get(name=stage_name))
 
     def _make_room(self, one: AssignmentLine, unit: Unit) -> None:
-        """Let the time run out of somebody who is late on the unit: so it must have been."""
+        """Let the time run out of somebody who is late on the unit: so it must have been.
+
+        Where nobody is late, a place is opened for who did not hand in; raises LogError otherwise.
+        """
         for hold in self._holds.values():
             if hold.one.unit == one.unit and hold.page is not None:
                 self._give_back(hold, LeaseState.EXPIRED)
                 return
         if one.counts:
             raise LogError("More people took a unit than it has assignments: the log is not whole.")
-        # Work was left out, and its place offered again; that place went when the work counted.
+        # Somebody's work was excluded for a while. That opened a place, which closed afterwards.
         Unit.objects.filter(pk=unit.pk).update(redundancy=F("redundancy") + 1)
 
     def _end_earlier(self, one: AssignmentLine, stage: Stage) -> None:
