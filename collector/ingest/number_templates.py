@@ -40,16 +40,23 @@ def _converted(arguments: list[str], named: Mapping[str, str]) -> str:
     words = [word.strip() for word in arguments]
     shown, at = "", 0
     while _NUMBER.fullmatch("".join(words[at : at + 1])):
-        number = _number(words[at])
-        while words[at + 1 : at + 2] and words[at + 1] in _BETWEEN and words[at + 2 : at + 3]:
-            number += _BETWEEN[words[at + 1]] + _number(words[at + 2])
-            at += 2
-        unit = words[at + 1] if at + 1 < len(words) else ""
+        number, n_words = _ranged(words[at:])
+        at += n_words
+        unit = words[at] if at < len(words) else ""
         # A number without a unit after the first is how many places the conversion has.
         if unit and not (shown and _NUMBER.fullmatch(unit)):
             shown += f" {number} {_unit(unit)}"
-        at += 2
+        at += 1
     return shown.strip().replace(" ×10", "×10")
+
+
+def _ranged(words: list[str]) -> tuple[str, int]:
+    """Return the number or the range that words begin with, and how many words it is."""
+    shown, at = _number(words[0]), 1
+    while len(words) > at + 1 and words[at] in _BETWEEN:
+        shown += _BETWEEN[words[at]] + _number(words[at + 1])
+        at += 2
+    return shown, at
 
 
 def _number(written: str) -> str:
@@ -67,14 +74,12 @@ def _value(arguments: list[str], named: Mapping[str, str]) -> str:
     words = [word.strip() for word in arguments if word.strip()]
     if not words:
         return ""
-    shown = named.get("p", "") + _number(words[0])
-    if len(words) > 2 and words[1] in _BETWEEN:
-        for sign, number in zip(words[1::2], words[2::2], strict=False):
-            shown += _BETWEEN.get(sign, f" {sign} ") + _number(number)
-    elif len(words) > 2:
-        shown += f"+{words[1].lstrip('+')}−{words[2].lstrip('-−')}"
-    elif len(words) > 1:
-        shown += words[1] if words[1].startswith("(") else f"±{words[1]}"
+    number, n_words = _ranged(words)
+    shown, errors = named.get("p", "") + number, words[n_words:]
+    if len(errors) > 1:
+        shown += f"+{errors[0].lstrip('+')}−{errors[1].lstrip('-−')}"
+    elif errors:
+        shown += errors[0] if errors[0].startswith("(") else f"±{errors[0]}"
     shown += f"×10{raised(named['e'])}" if named.get("e") else ""
     unit = _unit(named.get("ul") or named.get("u") or "").replace(".", "⋅")
     per = _unit(named.get("upl") or named.get("up") or "").replace(".", "⋅")

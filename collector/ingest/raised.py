@@ -12,8 +12,9 @@ _RAISED = {
 }
 _LOWERED = {**dict(zip(_PLAIN, "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎", strict=True)), **_LOWERED_LETTERS}
 # Signs of a formula; words, remarks in brackets, and marks of notes have none or are none.
-_IN_FORMULA = re.compile(r"[\d⁰¹²³⁴-⁹₀-₉+\-−–=/×·^]")
-_IS_REMARK = re.compile(r"[^\W\d_⁰¹²³⁴-⁹₀-₉]{3}|[\[\]{}<>*†‡§]")
+_DIGITS = r"\d⁰¹²³⁴-⁹₀-₉"
+_IN_FORMULA = re.compile(rf"[{_DIGITS}+\-−–=/×·^]")
+_IS_REMARK = re.compile(rf"[^\W_{_DIGITS}]{{3}}|[\[\]{{}}<>*†‡§]")
 _SIGN = re.compile(r"\s*([+\-−–=])\s*")
 # Letters that stand for numbers; others are ordinals (5e, 1er) and abbreviations (Mlle, no).
 _VARIABLES = frozenset("ijkmnpqxyz")
