@@ -45,7 +45,7 @@ LEFT_OUT = {
         "[typeof~='mw:Extension/ref'], [typeof~='mw:Extension/references']"
     ),
     "tables": ".infobox",
-    "readings": "ruby rt, ruby rp, ruby rtc",
+    "ruby annotations": "ruby rt, ruby rp, ruby rtc",
     "hidden text": "[hidden], [aria-hidden=true]",
 }
 HEADINGS = {f"h{level}": level for level in range(1, 7)}

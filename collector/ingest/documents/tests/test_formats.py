@@ -317,10 +317,10 @@ def test_numbers_stay_the_same_numbers_in_every_format(tmp_path: Path) -> None:
     assert told(read_web_page(ordinals)) == [("paragraph", "On the 1st of ¹⁴C, 2ⁿ, 3^2.5.")]
 
 
-def test_how_signs_are_read_aloud_is_left_out_and_counted() -> None:
+def test_ruby_annotations_are_left_out_and_counted() -> None:
     page = read_web_page("<p><ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby>を読む。</p>")
     assert told(page) == [("paragraph", "漢字を読む。")]
-    assert page.left_out == {"readings": 5}
+    assert page.left_out == {"ruby annotations": 5}
 
 
 @pytest.mark.parametrize(
