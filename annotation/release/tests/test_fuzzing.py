@@ -106,4 +106,4 @@ def test_changed_results_are_read_or_refused(tmp_path: Path, settings: Any) -> N
     files = {tmp_path / "labels.json": dump, tmp_path / "shown.csv": shown}
     options |= {"stage": "label", "inputs": [tmp_path / "shown.csv"]}
     run = partial(call_command, "import_results", "old", tmp_path / "labels.json", **options)
-    check_command(run, files, rng)
+    assert check_command(run, files, rng)
