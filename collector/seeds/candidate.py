@@ -21,6 +21,7 @@ class Candidate:
     """What a protocol offers as a seed: `key` names its content, `text` finds duplicates.
 
     together: the articles, by id, that its GROUP puts into one split; empty without a group.
+    parts: its paragraphs, where a near copy of one is enough to share a fold.
     """
 
     key: str
@@ -28,6 +29,12 @@ class Candidate:
     paragraphs: tuple[int, ...]
     payload: dict[str, object] = field(default_factory=dict)
     together: tuple[int, ...] = ()
+    parts: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Return the texts of which no near copy is to be in another fold."""
+        return self.parts or (self.text,)
 
 
 @dataclass(frozen=True)

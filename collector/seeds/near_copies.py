@@ -14,9 +14,12 @@ from collector.seeds.seed_contracts import SEEDS
 
 @dataclass(frozen=True)
 class Placed:
-    """A seed that has its fold: what it is about, and the group it shares its fold with."""
+    """A seed that has its fold: what it is about, and the group it shares its fold with.
 
-    text: str
+    texts: as `Candidate.texts`.
+    """
+
+    texts: Sequence[str]
     group: object
     fold: str
 
@@ -32,7 +35,7 @@ def least_share(parameters: Parameters) -> float:
 
 def placed_seeds(collection: Collection, protocol: Protocol) -> Iterator[Placed]:
     """Yield the collection's seeds that have a fold, in the order in which they were chosen."""
-    text_of = protocol.part(SEEDS).text_of
+    texts_of = protocol.part(SEEDS).texts_of
     rows = (
         SeedParagraph.objects.filter(seed__collection=collection)
         .exclude(seed__fold="")
@@ -40,7 +43,7 @@ def placed_seeds(collection: Collection, protocol: Protocol) -> Iterator[Placed]
         .values_list("seed_id", "seed__fold", "seed__payload", "paragraph__text")
     )
     for (_, fold, payload), paragraphs in groupby(rows.iterator(), key=lambda row: row[:3]):
-        yield Placed(text_of([text for *_, text in paragraphs]), payload.get(GROUP), fold)
+        yield Placed(texts_of([text for *_, text in paragraphs]), payload.get(GROUP), fold)
 
 
 def joined(
@@ -48,42 +51,42 @@ def joined(
 ) -> tuple[list[Candidate], set[str]]:
     """Return the candidates as folds are planned for them, and the keys of those to leave out.
 
-    What is nearly the same, or of one group, has the text and the group of the first of them, so
-    that a plan puts it into one fold. share: see `least_share`. What would join two splits, because
-    seeds of both are nearly the same as it, is to be left out.
+    What has a text that is nearly the same, or is of one group, has the text and the group of the
+    first of them, so that a plan puts it into one fold. share: see `least_share`. What would join
+    two splits, because seeds of both are nearly the same as it, is to be left out.
     """
-    same = alike([*(each.text for each in placed), *(each.text for each in candidates)], share)
-    # Of every seed two things that others may have too: its group, or text, and its near copies.
+    compared = [*(each.texts for each in placed), *(each.texts for each in candidates)]
+    same = iter(alike((text for texts in compared for text in texts), share))
+    # What others may have too of every seed: its group, or text, and its near copies.
     numbers: dict[object, int] = {}
     first: list[tuple[str, object]] = []
     folds: list[set[str]] = []
 
-    def numbers_of(seed: int, text: str, group: object) -> tuple[int, int]:
-        found = []
-        for name in (text_key(str(group or text)), same[seed]):
+    def numbers_of(texts: Sequence[str], group: object) -> set[int]:
+        found = set()
+        for name in (text_key(str(group or texts[0])), *(next(same) for _ in texts)):
             if name not in numbers:
                 numbers[name] = len(first)
-                first.append((text, group))
+                first.append((texts[0], group))
                 folds.append(set())
-            found.append(numbers[name])
-        return found[0], found[1]
+            found.add(numbers[name])
+        return found
 
-    for number, seed in enumerate(placed):
-        for one in numbers_of(number, seed.text, seed.group):
+    for seed in placed:
+        for one in numbers_of(seed.texts, seed.group):
             folds[one].add(seed.fold)
-    own = [
-        numbers_of(number, each.text, each.payload.get(GROUP))
-        for number, each in enumerate(candidates, len(placed))
-    ]
+    own = [numbers_of(each.texts, each.payload.get(GROUP)) for each in candidates]
     groups, apart = Groups(len(first)), set[str]()
-    for candidate, pair in zip(candidates, own, strict=True):
-        one, other = sorted(groups.of(each) for each in pair)
-        if len(folds[one] | folds[other]) > 1:
+    for candidate, things in zip(candidates, own, strict=True):
+        one, *others = sorted({groups.of(each) for each in things})
+        joined_folds = folds[one].union(*(folds[other] for other in others))
+        if len(joined_folds) > 1:
             apart.add(candidate.key)
-        else:
+            continue
+        for other in others:
             groups.unite(one, other)
-            folds[one] |= folds[other]
-    called = [first[groups.of(one)] for one, _ in own]
+        folds[one] = joined_folds
+    called = [first[groups.of(min(things))] for things in own]
     return [
         replace(each, text=text, payload={**each.payload, GROUP: group} if group else each.payload)
         for each, (text, group) in zip(candidates, called, strict=True)

@@ -39,10 +39,10 @@ class CuratedSeedsPart(Protocol[P]):
 
 
 class JoinsTexts(Protocol):
-    """seeds.py of a protocol whose seeds are of several paragraphs that belong together."""
+    """seeds.py of a protocol whose seeds are of several paragraphs."""
 
-    def text_of(self, texts: Sequence[str]) -> str:
-        """Return the text that a seed of these paragraphs is about, to find duplicates by."""
+    def texts_of(self, texts: Sequence[str]) -> Sequence[str]:
+        """Return of a seed's paragraphs the `texts` that its candidate had."""
 
 
 class ConnectsArticles(Protocol[P]):
@@ -157,9 +157,9 @@ class SplitsModule(
     """All that is called of splits.py; what it leaves out is as planned, or not planned at all."""
 
 
-def _first(texts: Sequence[str]) -> str:
+def _first(texts: Sequence[str]) -> Sequence[str]:
     """Return the text of a seed whose protocol does not say otherwise: its first paragraph's."""
-    return texts[0]
+    return texts[:1]
 
 
 def _fits(corpus: Corpus) -> str:
@@ -176,7 +176,7 @@ SEEDS = Part[SeedsModule[Parameters]](
         "FOR_DOCUMENTS": False,
         "NOUN": "paragraph",
         "LOOSEST": {},
-        "text_of": _first,
+        "texts_of": _first,
         "misfit": _fits,
     },
 )

@@ -299,7 +299,7 @@ def store_candidates(
     if protocol.has(SPLITS, "plan"):
         together, _ = joined(placed, main, least_share(parameters))
     # None of a text, or of a group, ever straddles folds.
-    fold_of_text = {splits.text_key(str(each.group or each.text)): each.fold for each in placed}
+    fold_of_text = {splits.text_key(str(each.group or each.texts[0])): each.fold for each in placed}
     folds = splits.plan(together, parameters, rng, planned=planned, fold_of_text=fold_of_text)
     rows = store_seeds(
         collection,

@@ -25,7 +25,7 @@ from annotation.protocols.hotpotqa import (
 )
 from annotation.protocols.hotpotqa.parameters import Parameters
 from annotation.release.contexts import ContextsPart
-from collector.seeds.seed_contracts import AssignsSplits, CuratedSeedsPart, JoinsTexts, TellsMisfits
+from collector.seeds.seed_contracts import AssignsSplits, CuratedSeedsPart, TellsMisfits
 from tasks.simulation.simulated_contract import Replays, SimulatedPart
 from tasks.work.protocol_checks import ChecksPart
 
@@ -42,7 +42,6 @@ _checks_gold_of_scoring: ChecksGold = scoring
 _takes_options_of_scoring: TakesOptions = scoring
 _curated_seeds_part_of_seeds: CuratedSeedsPart[Parameters] = seeds
 _tells_misfits_of_seeds: TellsMisfits = seeds
-_joins_texts_of_seeds: JoinsTexts = seeds
 _simulated_part_of_simulated: SimulatedPart = simulated
 _replays_of_simulated: Replays = simulated
 _assigns_splits_of_splits: AssignsSplits[Parameters] = splits

@@ -111,12 +111,7 @@ def _candidates(corpus: Corpus, drawn: Sequence[Draw], pools: Pools) -> Iterator
         named = "\n".join(part for node in ordered for part in texts[ids[node]])
         yield Candidate(
             key=uuid5(NAMESPACE_URL, f"{corpus.site_name}\n{draw.type}\n{named}").hex,
-            text=text_of([texts[first][1], texts[second][1]]),
+            text=f"{texts[first][1]}\n{texts[second][1]}",
             paragraphs=(first, second),
             payload={"type": draw.type, "form": draw.form, "set": draw.set},
         )
-
-
-def text_of(texts: Sequence[str]) -> str:
-    """Return the text of a pair: both first paragraphs."""
-    return "\n".join(texts)

@@ -14,14 +14,14 @@ from collector.code_points import CodePoints
 from collector.ingest.link_resolution import Resolver
 from collector.ingest.segmentation import split, tokens
 from collector.models import Article, Corpus, Paragraph
+from collector.retrieval.terms import terms
 from collector.seeds.articles import articles_in, articles_with, incoming_links
 from collector.seeds.candidate import Candidate, Offered, step
-from tasks.dialog.sections import section_text as text_of
+from tasks.dialog.sections import section_text
 
 if TYPE_CHECKING:
     from annotation.protocols.quac.parameters import Parameters, SeedsTable
 
-__all__ = ["candidates", "text_of"]
 # What a seed is called, and the values that leave nothing out where no number tells how much.
 NOUN = "section"
 LOOSEST = {"category_keywords": [], "persons_by": "anything"}
@@ -29,6 +29,8 @@ Incoming = Callable[[], Counter[int]]
 ARTICLES_AT_ONCE = 500
 PROSE = "paragraph"
 LEAD = 0
+# A shorter paragraph is a turn of phrase: it may stand in two splits.
+FEWEST_TERMS = 8
 # Where a word of the parameters must stand in a title.
 BEGINNING_A_WORD, AT_THE_END = r"(?:^|\W){}", r"(?:^|\W){}$"
 
@@ -196,11 +198,11 @@ def _filters(rule: "SeedsTable", sizes: "Sizes") -> Iterator[tuple[str, Callable
     )
     yield (
         f"of {rule.min_tokens} to {rule.max_tokens} tokens",
-        lambda section: _has_tokens(text_of(section.texts), rule, sizes),
+        lambda section: _has_tokens(section_text(section.texts), rule, sizes),
     )
     yield (
         f"of {rule.min_words_per_sentence:g} to {rule.max_words_per_sentence:g} words a sentence",
-        lambda section: _has_sentences(text_of(section.texts), rule, sizes),
+        lambda section: _has_sentences(section_text(section.texts), rule, sizes),
     )
 
 
@@ -217,11 +219,20 @@ def _has_sentences(text: str, rule: "SeedsTable", sizes: "Sizes") -> bool:
 
 
 def _candidate(corpus: Corpus, section: Section) -> Candidate:
-    text = text_of(section.texts)
+    text = section_text(section.texts)
     name = f"{corpus.site_name}\n{section.title}\n{section.heading}\n{text}"
     return Candidate(
         key=uuid5(NAMESPACE_URL, name).hex,
         text=text,
         paragraphs=section.ids,
         payload={"title": section.title, "heading": section.heading},
+        parts=texts_of(section.texts),
     )
+
+
+def texts_of(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the article's first paragraph and the section's own, but for very short ones.
+
+    Articles that begin alike, and sections with a paragraph in common, share a fold.
+    """
+    return (texts[0], *(text for text in texts[1:] if len(terms(text)) >= FEWEST_TERMS))

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from annotation.protocols.quac.parameters import Parameters
 
 RULE = (
-    "The split of a section was fixed when it was chosen: no section is in two, and none nearly "
-    "the same as it."
+    "The split of an article was fixed when its sections were chosen: no section is in two, and "
+    "articles that begin alike, or have nearly the same paragraph in their sections, are in one."
 )
 
 
@@ -26,7 +26,7 @@ def plan(
     planned: Mapping[str, int] | None = None,
     fold_of_text: Mapping[str, str] | None = None,
 ) -> dict[Hashable, str]:
-    """Return the fold of each section, by seed key; no section is in two folds (QuAC 4).
+    """Return the fold of each section, by seed key: no article is in two (QuAC 4: no section).
 
     The weights are of questions: a fold whose sections are talked about twice has half as many of
     them. planned, fold_of_text: what earlier choices of seeds fixed; see annotation.splits.folds.

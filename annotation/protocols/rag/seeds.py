@@ -44,6 +44,6 @@ def counter(corpus: Corpus) -> "Callable[[Parameters], int] | None":
     return None if count is None else lambda parameters: count(parameters.seeds)
 
 
-def text_of(texts: Sequence[str]) -> str:
+def texts_of(texts: Sequence[str]) -> Sequence[str]:
     """Return the text of a set: its passages."""
-    return "\n".join(texts)
+    return ["\n".join(texts)]

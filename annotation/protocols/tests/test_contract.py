@@ -101,7 +101,7 @@ def test_what_a_folder_leaves_out_is_done_as_for_most(protocol: Protocol, tmp_pa
     for name in ("seeds", "splits", "export"):
         (folder / f"{name}.py").write_text(LEAST[name])
     least = Protocol(protocol.name, folder)
-    assert least.part(SEEDS).text_of(["First.", "Second."]) == "First."
+    assert least.part(SEEDS).texts_of(["First.", "Second."]) == ["First."]
     assert least.part(SPLITS).plan([], protocol.parameters(), random.Random(1)) == {}
     (placed,) = least.part(SPLITS).assign([{"fold": "dev"}], None, random.Random(1))
     assert placed == ({"fold": "dev"}, "dev", "planned_with_the_seed")

@@ -34,17 +34,28 @@ def test_groups_of_which_texts_are_nearly_the_same_are_one_group() -> None:
 
 
 def test_a_near_copy_is_called_by_the_seed_that_has_its_fold() -> None:
-    placed = [Placed(HARBOUR, "South", "test"), Placed(LAMP, "North", "train")]
+    placed = [Placed([HARBOUR], "South", "test"), Placed([LAMP], "North", "train")]
     [copy, other], apart = joined(placed, [of("a", HARBOURS, "East"), of("b", FERRY, "East")], 0.5)
     assert copy.payload[GROUP] == other.payload[GROUP] == "South"
     assert apart == set()
 
 
 def test_what_would_join_two_splits_is_left_out() -> None:
-    placed = [Placed(HARBOUR, "South", "test"), Placed(LAMP, "North", "train")]
+    placed = [Placed([HARBOUR], "South", "test"), Placed([LAMP], "North", "train")]
     of_both = of("c", HARBOURS, "North")
     assert joined(placed, [of("a", FERRY, "North"), of_both], SHARE)[1] == {"c"}
     # What has stood in two splits since before is found near both.
-    placed = [Placed(HARBOUR, None, "test"), Placed(HARBOURS, None, "train")]
+    placed = [Placed([HARBOUR], None, "test"), Placed([HARBOURS], None, "train")]
     candidates = [of("a", HARBOUR.replace("forty", "sixty")), of("b", LAMP)]
     assert joined(placed, candidates, SHARE)[1] == {"a"}
+
+
+def test_one_paragraph_in_common_is_enough_for_what_is_compared_by_paragraphs() -> None:
+    both = Candidate("a", f"{LAMP} {HARBOUR}", (1, 2), parts=(LAMP, HARBOUR))
+    one = Candidate("b", f"{FERRY} {HARBOURS}", (3, 4), parts=(FERRY, HARBOURS))
+    (first, copy), apart = joined([], [both, one], SHARE)
+    assert first.text == copy.text == LAMP
+    assert apart == set()
+    # Its two paragraphs stand in two splits already.
+    placed = [Placed([LAMP], None, "test"), Placed([FERRY, HARBOUR], None, "train")]
+    assert joined(placed, [both, one], SHARE)[1] == {"a"}

@@ -14,7 +14,15 @@ from annotation.protocols.quac.tests.making import (
     make_corpus,
     make_person,
 )
-from collector.models import Category, Corpus, Paragraph, Seed, SeedParagraph, Subcategory
+from collector.models import (
+    Category,
+    Corpus,
+    Paragraph,
+    Section,
+    Seed,
+    SeedParagraph,
+    Subcategory,
+)
 from collector.protocols.loading import get_protocol
 from collector.seeds.looser_thresholds import find_looser
 from collector.seeds.selection import noun_of, select_seeds
@@ -169,3 +177,23 @@ def test_what_is_no_number_is_loosened_too_and_links_are_counted_once(
     assert found.together[-1].n_seeds == 1
     assert len(counted) == 1
     assert noun_of(collection) == "section"
+
+
+def test_sections_of_one_article_and_of_one_paragraph_share_a_fold(corpus: Corpus) -> None:
+    medal = "Both of them were given the same medal by the town on the same day."
+    for number in range(8):
+        rng = random.Random(number)
+        told = [" ".join(f"w{rng.randrange(9999)}" for _ in range(20)) + "." for _ in range(2)]
+        article = make_person(corpus, f"Person {number}", told[0])
+        late = Section.objects.create(article=article, position=2, level=2, heading="Late life")
+        for position, text in enumerate([told[1], medal][: 1 if number % 4 else 2], start=2):
+            Paragraph.objects.create(article=article, section=late, position=position, text=text)
+    collection = make_collection(corpus)
+    select_seeds(collection, 7)
+    select_seeds(collection, 6)
+    folds: dict[str, set[str]] = {}
+    for fold, payload in collection.seeds.exclude(fold="").values_list("fold", "payload"):
+        folds.setdefault(payload["title"], set()).add(fold)
+    assert {len(found) for found in folds.values()} == {1}
+    assert len(set().union(*folds.values())) > 1
+    assert folds["Person 0"] == folds["Person 4"]
