@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from annotation.protocols.contracts import ExportModule
 
 WORDS = 5
-# The columns of the words that prove answers, as the protocols call them.
-PROOF = ("evidence", "answer_context")
+# The columns of the words that prove answers, or only seem to, as the protocols call them.
+PROOF = ("evidence", "plausible_evidence", "answer_context")
 NAME, TITLE = "overlap", "The same words in two splits"
 COLUMNS = ("split", "and", "of its questions, share", "of its passages, share")
 NOTE = (

@@ -15,7 +15,8 @@ HARD = ("train-hard", "dev", "test-distractor", "test-fullwiki")
 RULE = (
     "Questions were placed by how hard they are: as easy where most sampled questions of their "
     "writer need one paragraph, as medium where a model that had not seen them was right and "
-    "surest; the hard ones were drawn."
+    "surest; the hard ones were drawn. What is placed is a question, not its paragraphs: these may "
+    "be in several splits."
 )
 Example = Mapping[str, Any]
 

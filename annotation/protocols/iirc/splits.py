@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 RULE = (
     "The split of a passage was fixed when it was chosen: no text is in two, and none nearly the "
-    "same as it."
+    "same as it. What proves an answer is in linked articles, which passages of several splits may "
+    "link to."
 )
 
 

@@ -197,7 +197,8 @@ def test_the_card_says_what_was_asked_and_how_questions_were_placed(tmp_path: Pa
     card = (folder / "README.md").read_text()
     rule = (
         "The split of a passage was fixed when it was chosen: no text is in two, and none nearly "
-        "the same as it."
+        "the same as it. What proves an answer is in linked articles, which passages of several "
+        "splits may link to."
     )
     n_seeds = collection.seeds.count()
     assert f"It has 6 articles; {n_seeds} seeds to begin with were chosen by the rules" in card

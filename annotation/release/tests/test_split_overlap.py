@@ -41,6 +41,9 @@ def test_words_that_prove_an_answer_are_told_where_its_writer_read_none() -> Non
     natural = about("Nobody reads it.", question("Who sold it?", answer, stage="natural"))
     read = about(SOLD, question("Which mill was sold?"))
     assert told(train=[read], test=[natural]) == [["test", "train", 0.0, 6 / 7]]
+    seems = vote("none", payload={"shown": 2, "plausible": [proof]}, chosen=True)
+    natural = about("Nobody reads it.", question("Who sold it?", seems, stage="natural"))
+    assert told(train=[read], test=[natural]) == [["test", "train", 0.0, 6 / 7]]
 
 
 def test_words_of_linked_articles_that_prove_an_answer_are_told() -> None:
