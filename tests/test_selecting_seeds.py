@@ -164,12 +164,12 @@ def test_too_few_seeds_are_counted_as_they_are_needed(protocol: str, sentence: s
     [
         ("squad", "en", []),
         ("squad", "ar", []),
-        ("squad", "zh", ["Chinese parts no words by blanks"]),
-        ("rag", "ja", ["Japanese parts no words by blanks"]),
+        ("squad", "zh", ["Chinese has few blanks between words"]),
+        ("rag", "ja", ["Japanese has few blanks between words"]),
         (
             "bookqa",
             "th",
-            ["The corpus is in Thai; these know English alone: METEOR", "Thai parts no words"],
+            ["The corpus is in Thai; these know English alone: METEOR", "Thai has few blanks"],
         ),
         ("hotpotqa", "de", ["The corpus is in German; these know English alone: advice on"]),
         ("hotpotqa", "simple", []),

@@ -74,7 +74,7 @@ def licence_cautions(corpus: "Corpus") -> list[str]:
     if not others:
         return []
     said = f"The licence of the corpus is {corpus.licence_name}, but documents in it name"
-    if CLOSED in others:
+    if CLOSED in map(str.casefold, (corpus.licence_name, *others)):
         return [f"{said} {', '.join(others)}. A release will hold no word of any document."]
     return [
         f"{said} {', '.join(others)}. A release names them all. Make sure that you may publish "

@@ -16,8 +16,7 @@ def language_limits(parameters: Parameters, language: str) -> list[str]:
         )
     if parts_no_words(language):
         told.append(
-            f"{name} parts no words by blanks, or parts them seldom: characters are marked, "
-            "searched for and counted in their place, and what limits words counts two characters "
-            f"as one. {parameters.BY_BLANKS}".strip()
+            f"{name} has few blanks between words. So characters are marked and searched for, and "
+            f"where words are limited two characters count as one. {parameters.BY_BLANKS}".strip()
         )
     return told

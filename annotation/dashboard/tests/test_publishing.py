@@ -66,9 +66,9 @@ def test_publishing_asks_once_with_the_money_of_each_stage_and_what_stays_fixed(
     parameters, rows = parameters_of(pilot), estimate(pilot)
     for row in rows:
         assert escape(title_of(parameters.stages()[row.stage.name])) in page
-        assert f'<td class="n">{price(row.maximum_cents, parameters)}</td></tr>' in page
+        assert f'data-of="At most">{price(row.maximum_cents, parameters)}</td></tr>' in page
         assert row.expected_cents == row.hits * parameters.stages()[row.stage.name].reward_cents
-        assert f'<td class="n">{row.hits}</td><td class="n">' in page
+        assert f'data-of="HITs expected">{row.hits}</td>' in page
     assert price(totals(pilot, rows).maximum, parameters) in page
     post(rita, "publish/")
     again = rita.get("/collections/pilot/publish/")

@@ -236,6 +236,9 @@ def test_a_licence_of_the_corpus_is_none_of_documents_that_name_another(
     corpus.documents.filter(licence="").update(licence="closed")
     assert "CC0 1.0, Ours, closed. A release will hold no word" in licence_cautions(corpus)[0]
     corpus.documents.filter(licence="closed").update(licence="")
+    corpus.licence_name = "Closed"
+    assert "CC0 1.0, Ours, cc by 4.0. A release will hold no word" in licence_cautions(corpus)[0]
+    corpus.licence_name = "CC BY 4.0"
     Collection.objects.update(state="draft")
     page = admin_client.get("/collections/pilot/publish/", HTTP_HOST="localhost")
     assert sentence in page.content.decode()
