@@ -63,7 +63,8 @@ def outcomes(
         page = {"kind": "evidence_question", "limits": {"max_skips": 0}}
         page["items"] = [{"id": str(number), "paragraphs": pair}]  # type: ignore[assignment]
         [asked] = simulated.fill(page, writer, rng, look_up)["questions"]  # type: ignore[misc]
-        sought = {"kind": "search_answer", "items": [{"id": "1", "question": asked["text"]}]}
+        items = [{"id": "1", "question": asked["text"]}]
+        sought = {"kind": "search_answer", "limits": {"min_searches": 2}, "items": items}
         [given] = simulated.fill(sought, reader, rng, look_up)["answers"]  # type: ignore[misc]
         votes = [vote(asked["type"], {**asked, "shown": 2}), vote(given["type"], given)]
         found[asked["type"]][verdict(votes, parameters, "dev").reason] += 1
@@ -97,7 +98,8 @@ def test_what_a_reader_finds_between_two_words_never_begins_or_ends_inside_anoth
 
     reader = dataclasses.replace(DILIGENT, gives_up=0.0, wrong_answer=0.0, nonsense=0.0)
     asked = simulated.BETWEEN.format(left="as", right="at") + "?"
-    sought = {"kind": "search_answer", "items": [{"id": "1", "question": asked}]}
+    items = [{"id": "1", "question": asked}]
+    sought = {"kind": "search_answer", "limits": {"min_searches": 2}, "items": items}
     [given] = simulated.fill(sought, reader, random.Random(1), look_up)["answers"]  # type: ignore[misc]
     assert given["evidence"] == [{"document": "d", "paragraph": 0, "start": 15, "end": 25}]
     assert given["short"] == "seen"
