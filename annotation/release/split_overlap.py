@@ -16,12 +16,12 @@ WORDS = 5
 # The columns of the words that prove answers, or only seem to, as the protocols call them.
 PROOF = ("evidence", "plausible_evidence", "answer_context")
 NAME, TITLE = "overlap", "The same words in two splits"
-COLUMNS = ("split", "and", "of its questions, share", "of its passages, share")
+COLUMNS = ("split", "compared with", "question share", "passage share")
 NOTE = (
-    f"Of the different runs of {WORDS} words in a row of a split, those that the other has too. "
-    "Passages are those that questions are about, and the words that prove answers. Of a script "
-    "that parts no words, pairs of characters are counted. What many documents share, such as the "
-    "words of a licence, is counted with the rest."
+    f"A split's runs of {WORDS} words in a row, each counted once: the share that the split it is "
+    "compared with has too. Passages are those that questions are about, and the words that prove "
+    "answers. In a language with few blanks between words, pairs of characters are counted. Words "
+    "that many documents have, such as those of a licence, are counted too."
 )
 TEXTS_AT_ONCE = 1000
 
