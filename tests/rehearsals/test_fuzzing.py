@@ -12,8 +12,10 @@ from collector.ingest.dump import Dump, parse_page
 from collector.ingest.tests import fuzzing
 from collector.ingest.tests.test_fuzzing import (
     N_PAGES,
+    N_PAGES_OF_DUMPS,
     check_books,
     check_documents,
+    check_dumps,
     check_pages,
 )
 from collector.models import Corpus
@@ -39,6 +41,8 @@ def test_an_hour_of_changed_files_ends_no_import(tmp_path: Path, data: Path) -> 
             check_pages(texts, tmp_path / f"{seed}.xml", rng)
             Corpus.objects.all().delete()
             check_books(books, tmp_path, rng)
+            Corpus.objects.all().delete()
+            check_dumps(rng.sample(texts, N_PAGES_OF_DUMPS), tmp_path, rng)
         except Exception as error:
             failed[seed] = error
         Corpus.objects.all().delete()

@@ -1,5 +1,6 @@
 """Whatever is changed in a file, it is read or named; the offsets of what is stored are true."""
 
+import bz2
 import random
 from collections.abc import Iterable, Sequence
 from io import StringIO
@@ -15,7 +16,8 @@ from collector.ingest.dump import Dump, parse_page
 from collector.ingest.tests import dumps, fuzzing
 from collector.models import Corpus
 
-N_FILES, N_PAGES, N_BOOKS = 70, 60, 24
+N_FILES, N_PAGES, N_BOOKS, N_DUMPS = 70, 60, 24, 24
+N_PAGES_OF_DUMPS = 12
 pytestmark = [pytest.mark.once, pytest.mark.django_db]
 
 
@@ -33,6 +35,12 @@ def test_changed_pages_end_no_import_and_leave_no_offset_wrong(tmp_path: Path, d
 
 def test_changed_books_end_in_a_line_or_leave_no_offset_wrong(tmp_path: Path, data: Path) -> None:
     check_books(fuzzing.books(data, tmp_path), tmp_path, random.Random(7))
+
+
+def test_changed_dumps_end_in_a_line_or_leave_no_offset_wrong(tmp_path: Path, data: Path) -> None:
+    pages = Dump(data / "wiki" / "enwiki-rappers-eastcoast-2023.xml.bz2").pages()
+    texts = [parse_page(xml).text.decode() for xml in islice(pages, N_PAGES_OF_DUMPS)]
+    check_dumps(texts, tmp_path, random.Random(7))
 
 
 def check_documents(originals: dict[str, list[bytes]], folder: Path, rng: random.Random) -> None:
@@ -54,6 +62,31 @@ def check_pages(texts: Sequence[str], path: Path, rng: random.Random) -> None:
     _, corpus = read("ingest_dump", [dumps.write(path, dump)])
     assert corpus.articles.count() > N_PAGES / 2
     assert list(fuzzing.wrong_in(corpus)) == []
+
+
+def check_dumps(texts: Sequence[str], folder: Path, rng: random.Random) -> None:
+    """Read dumps that were changed, packed or not; each is true, also where it is refused."""
+    whole = dumps.dump({f"Page {number}": text for number, text in enumerate(texts)}).encode()
+    n_whole = 0
+    for number in range(N_DUMPS):
+        packed = rng.random() < 0.5
+        content = whole if rng.random() < 0.3 else fuzzing.changed(whole, whole, rng)
+        if packed:
+            content = bz2.compress(content)
+            content = content if rng.random() < 0.5 else fuzzing.changed(content, content, rng)
+        path = folder / f"{number}.xml{'.bz2' if packed else ''}"
+        path.write_bytes(content)
+        refused = ""
+        try:
+            read("ingest_dump", [path])
+        except CommandError as error:
+            refused = str(error)
+        assert "\n" not in refused
+        n_whole += not refused
+        for corpus in Corpus.objects.all():
+            assert list(fuzzing.wrong_in(corpus)) == []
+            corpus.delete()
+    assert n_whole > N_DUMPS / 8
 
 
 def check_books(originals: dict[str, list[bytes]], folder: Path, rng: random.Random) -> None:
