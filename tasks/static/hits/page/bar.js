@@ -11,6 +11,7 @@ const root = document.documentElement;
 export class Bar {
   constructor() {
     if (window.parent === window) {
+      this.#draw();
       delete root.dataset.bar;
       return;
     }
@@ -21,8 +22,16 @@ export class Bar {
     });
     this.#listen();
     root.dataset.bar = "asked";
-    setTimeout(() => root.dataset.bar === "asked" && delete root.dataset.bar, patience);
+    setTimeout(() => {
+      if (root.dataset.bar !== "asked") return;
+      delete root.dataset.bar;
+      this.#draw();
+    }, patience);
     this.#say({ bar: "own" });
+  }
+
+  #draw() {
+    root.removeAttribute("data-undrawn");
   }
 
   #say(message) {
@@ -55,5 +64,7 @@ export class Bar {
     choice.hidden = !next;
     Object.assign(choice.querySelector("span"), { textContent: next, lang });
     choice.querySelector("input").checked = isNext;
+    // It is laid out before it is drawn: browsers count what moves while it appears.
+    requestAnimationFrame(() => requestAnimationFrame(this.#draw));
   }
 }
