@@ -1,53 +1,45 @@
 """What a crash can leave of jobs and files; jobs are taken up again by what runs them."""
 
-import shutil
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import timedelta
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
 from annotation import jobs
-from annotation.models import BaselineRun, Fold, Rehearsal, ReleaseOrder
+from annotation.models import Release
 from annotation.rehearsal.orders import leftovers, throw_leftovers_away
-from collector.models import Collection, DocumentUpload
+from annotation.release.publish_release import reconcile
+from annotation.release.release_folder import left_behind
+from collector.ingest.documents.uploads import remove_files, unneeded_files
+from collector.models import Collection
 from common.checkup import Check, index_check
+from common.long_work import WorkState
 from tasks.lifecycle import due_work
 
 # Whoever is at work gives a sign every few seconds.
 SILENT = timedelta(minutes=10)
-# Nobody writes a release for longer.
-HALF_WRITTEN_SECONDS = 6 * 3600
-KINDS: tuple[tuple[str, type[Any], Callable[[int], object]], ...] = (
-    ("release", ReleaseOrder, jobs.fulfil_order),
-    ("upload", DocumentUpload, jobs.read_documents),
-    ("fold", Fold, jobs.train_fold),
-    ("baseline", BaselineRun, jobs.train_baseline),
-    ("rehearsal", Rehearsal, jobs.rehearse),
-)
 
 
 def silent_jobs() -> list[str]:
     """Return the jobs that somebody had taken up and gives no sign of."""
-    return [f"{kind} {row.pk}" for kind, row, _ in _silent()]
+    return [f"{kind} {pk}" for kind, pk in _silent()]
 
 
-def _silent() -> Iterable[tuple[str, Any, Callable[[int], object]]]:
+def _silent() -> Iterable[tuple[str, int]]:
     before = timezone.now() - SILENT
-    for kind, model, job in KINDS:
-        for row in model.objects.filter(state="running", seen_at__lt=before):
-            yield kind, row, job
+    for kind, (model, _) in jobs.LONG_WORK.items():
+        rows = model._default_manager.filter(state=WorkState.RUNNING, free_at__lt=before)
+        for pk in rows.values_list("pk", flat=True):
+            yield kind, pk
 
 
 def take_up() -> None:
-    """Do them now, as whoever takes a job up would; what has failed too often is given up."""
-    jobs.fail_exhausted(timezone.now())
-    jobs.training_jobs.fail_exhausted(timezone.now())
-    for _, row, job in _silent():
-        job(row.pk)
+    """Do them now, as whoever takes a job up would; what was tried too often is given up."""
+    for kind, pk in _silent():
+        jobs.do_long_work(kind, pk)
 
 
 def held_collections() -> list[str]:
@@ -64,23 +56,26 @@ def look_at_held() -> None:
 
 
 def half_written() -> list[str]:
-    """Return the folders of releases that were begun and never put in place, and of rehearsals."""
-    return [str(path) for path in [*_half_written(), *leftovers()]]
-
-
-def _half_written() -> Iterable[Path]:
-    before = time.time() - HALF_WRITTEN_SECONDS
-    for base in {settings.RELEASES, settings.HOME / "releases", settings.RANKINGS}:
-        for path in Path(base).glob(".*.????????"):
-            if path.is_dir() and path.stat().st_mtime < before:
-                yield path
+    """Return the folders of releases, rehearsals and uploads that nobody is at any more."""
+    left = chain.from_iterable(map(left_behind, _bases()))
+    return [str(path) for path in [*left, *leftovers(), *unneeded_files()]]
 
 
 def remove_half_written() -> None:
-    """Remove them: nobody has been told of any."""
-    for path in _half_written():
-        shutil.rmtree(path, ignore_errors=True)
+    """Remove them, and what they brought into place: nobody has been told of any."""
+    for base in _bases():
+        reconcile(base)
     throw_leftovers_away()
+    remove_files()
+
+
+def _bases() -> set[Path]:
+    return {Path(settings.RELEASES), settings.HOME / "releases", settings.RANKINGS}
+
+
+def lost_releases() -> list[str]:
+    """Return the releases whose files are not in their folder."""
+    return [f"{row}: {row.place}" for row in Release.objects.all() if not row.place.is_dir()]
 
 
 CHECKS = (
@@ -100,10 +95,17 @@ CHECKS = (
     ),
     Check(
         "half-written files",
-        "A release or the copy of a rehearsal was being written when its process died.",
-        "removes it: what is whole has another name",
+        "A release, an upload or the copy of a rehearsal was being written when its process died.",
+        "removes it, and what it brought into place without its row",
         half_written,
         remove_half_written,
+    ),
+    Check(
+        "releases without files",
+        "A release's folder is gone: put it back from a copy. Releasing again makes it where "
+        "nothing has changed since.",
+        "",
+        lost_releases,
     ),
     index_check("default", ("collector", "tasks", "annotation")),
 )

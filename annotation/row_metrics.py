@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.db.models import Min
 from django.utils import timezone
 
-from annotation.jobs import KINDS_OF_JOBS
+from annotation.jobs import LONG_WORK
 from collector.models import Collection
 from collector.serving import liveness
 from common.metrics import Row, RowMetrics, seconds_since
@@ -15,8 +15,9 @@ from tasks.lifecycle import due_work
 def jobs() -> Iterator[Row]:
     """Yield how much of each kind somebody would take up now."""
     now = timezone.now()
-    for kind, find in KINDS_OF_JOBS.items():
-        yield (kind,), (len(find(now)),)
+    yield ("collection",), (len(due_work.due(now)),)
+    for kind, (model, _) in LONG_WORK.items():
+        yield (kind,), (len(model.due(now)),)
 
 
 def queue_age() -> Iterator[Row]:

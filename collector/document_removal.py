@@ -12,7 +12,6 @@ from django.db.models import QuerySet
 from collector.document_users import named, users_of_documents
 from collector.graph.files import path_of
 from collector.ingest.documents.ingestion import count_again
-from collector.ingest.documents.uploads import UNDER_WAY
 from collector.models import Article, Corpus, DocumentUpload, LinkGraph
 from collector.models.corpus import CorpusKind
 from collector.retrieval.files import folder_of
@@ -100,7 +99,7 @@ def _locked(corpus: Corpus) -> Corpus:
     row = Corpus.objects.select_for_update().filter(pk=corpus.pk).first()
     if row is None:
         raise ActionError("It was removed a moment ago.")
-    if DocumentUpload.objects.filter(slug=corpus.slug, state__in=UNDER_WAY).exists():
+    if DocumentUpload.objects.filter(slug=corpus.slug, state__in=DocumentUpload.GOING_ON).exists():
         raise ActionError("Files are being read into it: wait for them to be done.")
     _overwritten()
     return row

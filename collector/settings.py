@@ -205,12 +205,7 @@ POLL_SECONDS = 2.0
 # Somebody waits for a partner, or for one who may have left; a queue of their own lets a worker
 # look after them while others wait for a marketplace.
 DIALOG_POLL_SECONDS = 0.8
-# Training a reader takes minutes, and nobody waits behind it.
-CELERY_TASK_ROUTES = {
-    "tasks.jobs.look_after_dialogs": {"queue": "dialogs"},
-    "annotation.jobs.train_fold": {"queue": "readers"},
-    "annotation.jobs.train_baseline": {"queue": "readers"},
-}
+CELERY_TASK_ROUTES = {"tasks.jobs.look_after_dialogs": {"queue": "dialogs"}}
 CELERY_BEAT_SCHEDULER = "collector.serving.liveness:Clock"
 CELERY_BEAT_SCHEDULE = {
     name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}

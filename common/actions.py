@@ -1,4 +1,4 @@
-"""How an action refuses: one exception for all that a requester can do, with a sentence."""
+"""How what a requester can do is refused, or breaks off, with a sentence."""
 
 
 class ActionError(Exception):
@@ -11,6 +11,10 @@ class ActionError(Exception):
     def __init__(self, message: str, *, on_page: str = "") -> None:
         super().__init__(message)
         self.on_page = on_page or message
+
+
+class Broken(Exception):
+    """Work broke off, and may not the next time; the message says to people how."""
 
 
 def said(words: str, otherwise: str) -> str:

@@ -1,7 +1,6 @@
 """What a crash can leave is found, mended by the functions of the sweeps, and found no more."""
 
 import json
-import os
 import random
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -17,7 +16,8 @@ from django.db import connections
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.models import ReleaseOrder
+from annotation.models import Release, ReleaseOrder
+from annotation.release.release_folder import PLACES
 from collector.models import Collection
 from common import checkup
 from common.checkup import Check, checks_named, examine
@@ -164,7 +164,7 @@ def dead_job() -> None:
         asked_at=before,
         state="running",
         claim="x",
-        seen_at=before,
+        free_at=before,
     )
 
 
@@ -177,7 +177,7 @@ def half_written() -> None:
     folder = django_settings.RELEASES / ".pilot.ab12cd34"
     folder.mkdir()
     (folder / "train.json").write_text("{")
-    os.utime(folder, (0, 0))
+    (folder / PLACES).touch()
 
 
 def a_hit() -> tuple[Requester, HIT]:
@@ -278,7 +278,17 @@ def test_damage_is_found_mended_and_found_no_more(name: str) -> None:
 
 def test_every_check_has_its_damage_here() -> None:
     names = [check.name for check in checks_named(django_settings.CHECKUPS)]
-    assert set(names) == {*DAMAGE, "indexes"}
+    assert set(names) == {*DAMAGE, "indexes", "releases without files"}
+
+
+def test_a_release_whose_files_are_gone_is_named() -> None:
+    release = Release.objects.create(
+        collection=make_collection(), number=1, folder="releases/pilot", created_at=timezone.now()
+    )
+    [line] = examined("releases without files", mend=True)
+    assert line.endswith("releases/pilot")
+    release.place.mkdir()
+    assert examined("releases without files") == []
 
 
 @pytest.mark.django_db(databases=["default", "marketplace"], transaction=True)

@@ -254,7 +254,7 @@ def routes() -> dict[str, tuple[str, str]]:
     return dict(found(get_resolver("collector.urls").url_patterns, "/"))
 
 
-VALUES = {"stage": "question_qualification", "name": "consent", "version": 1}
+VALUES = {"stage": "question_qualification", "name": "consent", "version": 1, "kind": "fold"}
 UNKNOWN = {"key": 0, "number": 999, "worker": "nobody", "receipt": "none"}
 UNKNOWN |= {"run": 999, "position": 999, "file": "no.csv", "view": "none"}
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.dashboard import access, doctor_page, marketplace_desk
+from annotation.dashboard import access, doctor_page, long_work, marketplace_desk
 from annotation.dashboard.collections import (
     housekeeping,
     instructions,
@@ -154,6 +154,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("marketplace/", marketplace_desk.marketplace_desk, name="marketplace_desk"),
     path("accounts/", access.accounts, name="accounts"),
     path("accounts/make/", access.make_account, name="make_account"),
+    path("try-again/<slug:kind>/<int:number>/", long_work.try_again, name="try_again"),
     path("doctor/", doctor_page.doctor, name="doctor"),
     path("corpora/", corpus_pages.corpora, name="corpora"),
     path("corpora/new/", corpus_pages.upload, name="upload"),

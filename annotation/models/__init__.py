@@ -1,12 +1,11 @@
 """The rows of verdicts, splits, judged difficulty and releases."""
 
-from annotation.models.baselines import BaselineRun, TrainingState
+from annotation.models.baselines import BaselineRun
 from annotation.models.official import OfficialArticle, OfficialFile
-from annotation.models.rehearsal import Rehearsal, RehearsalPage, RehearsalState
+from annotation.models.rehearsal import Rehearsal, RehearsalPage
 from annotation.models.release import (
     About,
     Context,
-    OrderState,
     Release,
     ReleaseOrder,
     Statement,
@@ -15,11 +14,9 @@ from annotation.models.release import (
 from annotation.models.splits import (
     CrossValidation,
     Fold,
-    FoldState,
     HeldOutPrediction,
     HopDecision,
     Hops,
-    RunState,
     SampledQuestion,
     SplitAssignment,
 )
@@ -32,24 +29,19 @@ __all__ = [
     "CrossValidation",
     "Exclusion",
     "Fold",
-    "FoldState",
     "HeldOutPrediction",
     "HopDecision",
     "Hops",
     "OfficialArticle",
     "OfficialFile",
-    "OrderState",
     "Override",
     "Rehearsal",
     "RehearsalPage",
-    "RehearsalState",
     "Release",
     "ReleaseOrder",
-    "RunState",
     "SampledQuestion",
     "SplitAssignment",
     "Statement",
     "ToldQuestion",
-    "TrainingState",
     "Verdict",
 ]

@@ -1,54 +1,34 @@
 """A rehearsal of a collection by simulated workers, and the pages that they saw."""
 
+from datetime import datetime
+from typing import Self
+
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, Q, QuerySet
+
+from collector.protocols.loading import ProtocolError
+from common.long_work import LongWork, WorkState
 
 
-class RehearsalState(models.TextChoices):
-    """A job claims what waits; what a dead one left has failed."""
-
-    WAITING = "waiting", "Waiting to begin"
-    RUNNING = "running", "Being rehearsed"
-    DONE = "done", "Rehearsed"
-    FAILED = "failed", "Not rehearsed"
-    STOPPED = "stopped", "Stopped"
-
-
-class Rehearsal(models.Model):
+class Rehearsal(LongWork):
     """One walk of simulated workers through a copy of a collection, thrown away afterwards.
 
-    `claim` is the secret of whoever has it and names the folder of the copy, `seen_at` their last
-    sign; `step` what they are at, `share_done` of all from 0 to 1. `findings`: what came of it, see
+    Its claim names the folder of the copy. `findings`: what came of it, see
     annotation.rehearsal.findings.
     """
 
-    GOING_ON = (RehearsalState.WAITING, RehearsalState.RUNNING)
+    REFUSALS = (*LongWork.REFUSALS, ProtocolError)
 
     collection = models.ForeignKey("collector.Collection", models.CASCADE, related_name="+")
     n_workers = models.PositiveSmallIntegerField()
-    state = models.CharField(
-        max_length=20, choices=RehearsalState.choices, default=RehearsalState.WAITING
-    )
-    claim = models.CharField(max_length=32, blank=True)
-    seen_at = models.DateTimeField(null=True, blank=True)
-    step = models.CharField(max_length=120, blank=True)
-    share_done = models.FloatField(default=0)
     findings = models.JSONField(default=dict, blank=True)
-    message = models.TextField(blank=True)
-    by = models.CharField(max_length=150)
-    asked_at = models.DateTimeField()
-    began_at = models.DateTimeField(null=True, blank=True)
-    ended_at = models.DateTimeField(null=True, blank=True)
 
-    class Meta:
-        ordering = ["-asked_at", "-id"]
+    class Meta(LongWork.Meta):
         constraints = [
-            models.CheckConstraint(
-                condition=Q(state__in=RehearsalState.values), name="rehearsal_state_is_known"
-            ),
+            *LongWork.Meta.constraints,
             models.UniqueConstraint(
                 fields=["collection"],
-                condition=Q(state__in=["waiting", "running"]),
+                condition=Q(state__in=LongWork.GOING_ON),
                 name="rehearsal_one_of_a_collection",
             ),
             # Each takes a core or two for minutes: the others wait.
@@ -57,8 +37,11 @@ class Rehearsal(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return self.get_state_display()
+    @classmethod
+    def free(cls, now: datetime) -> QuerySet[Self]:
+        """Return what finds those that wait while none is under way, or one that died."""
+        running = cls.objects.filter(state=WorkState.RUNNING)
+        return super().free(now).filter(Q(state=WorkState.RUNNING) | ~Exists(running))
 
 
 class RehearsalPage(models.Model):

@@ -1,27 +1,21 @@
 """In which split a kept question is, and the cross-validation that tells how hard it is."""
 
-from django.db import models
-from django.db.models import Q
+from datetime import datetime
+from typing import Self
+
+from django.db import models, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from common.long_work import LongWork, WorkState
 
 
-class RunState(models.TextChoices):
-    """Where a run stands; whoever finishes its last fold sums it up."""
-
-    TRAINING = "training", "Readers are being trained"
-    SUMMING = "summing", "Being summed up"
-    DONE = "done", "Done"
-    FAILED = "failed", "Not done"
-
-
-class CrossValidation(models.Model):
+class CrossValidation(LongWork):
     """One cross-validation over the questions that are not single-hop.
 
     What comes out follows from its examples, its number of folds and its seed. `reader` is the
     reader's name, or the file with an outside model's predictions; `checksum` is over every
-    answer and loss; `seen_at` is the last sign of whoever sums it up.
+    answer and loss. It waits for its folds; the work that is claimed is to sum them up.
     """
-
-    GOING_ON = (RunState.TRAINING, RunState.SUMMING)
 
     collection = models.ForeignKey(
         "collector.Collection", models.CASCADE, related_name="cross_validations"
@@ -30,64 +24,72 @@ class CrossValidation(models.Model):
     seed = models.BigIntegerField()
     n_examples = models.PositiveIntegerField()
     n_folds = models.PositiveSmallIntegerField()
-    state = models.CharField(max_length=20, choices=RunState.choices, default=RunState.TRAINING)
     n_right = models.PositiveIntegerField(default=0)
     checksum = models.CharField(max_length=64, blank=True)
-    message = models.TextField(blank=True)
-    by = models.CharField(max_length=150)
-    began_at = models.DateTimeField()
-    seen_at = models.DateTimeField(null=True, blank=True)
-    ended_at = models.DateTimeField(null=True, blank=True)
 
-    class Meta:
-        ordering = ["-began_at", "-id"]
+    class Meta(LongWork.Meta):
         constraints = [
+            *LongWork.Meta.constraints,
             models.UniqueConstraint(
                 fields=["collection"],
-                condition=Q(state__in=["training", "summing"]),
+                condition=Q(state__in=LongWork.GOING_ON),
                 name="cross_validation_one_at_a_time",
-            )
+            ),
         ]
 
-    def __str__(self) -> str:
-        return self.get_state_display()
+    @classmethod
+    def free(cls, now: datetime) -> QuerySet[Self]:
+        """Return what finds the runs whose folds are done, or one of them is given up."""
+        folds = Fold.objects.filter(run=OuterRef("pk"))
+        going_on = Exists(folds.filter(state__in=cls.GOING_ON))
+        return super().free(now).filter(~going_on | Exists(folds.filter(state=WorkState.FAILED)))
+
+    @property
+    def is_given_up(self) -> bool:
+        """Return whether one of its folds is, or the summing up."""
+        return super().is_given_up or self.folds.filter(state=WorkState.FAILED).exists()
+
+    def try_again(self) -> bool:
+        """Return whether it waits again, for the folds that were given up."""
+        with transaction.atomic():
+            return super().try_again() and all(
+                fold.try_again() for fold in self.folds.filter(state=WorkState.FAILED)
+            )
 
 
-class FoldState(models.TextChoices):
-    """A fold is claimed, and free again when whoever claimed it has died."""
-
-    WAITING = "waiting", "Waiting"
-    RUNNING = "running", "Running"
-    DONE = "done", "Done"
-    FAILED = "failed", "Failed"
-
-
-class Fold(models.Model):
-    """One part of a run: its questions are answered by a reader trained on all the others.
-
-    `claim` is the secret of whoever has it; `seen_at` their last sign; `step` what they are at,
-    `share_done` of it from 0 to 1.
-    """
+class Fold(LongWork):
+    """One part of a run: its questions are answered by a reader trained on all the others."""
 
     run = models.ForeignKey(CrossValidation, models.CASCADE, related_name="folds")
     number = models.PositiveSmallIntegerField()
     n_examples = models.PositiveIntegerField()
-    state = models.CharField(max_length=20, choices=FoldState.choices, default=FoldState.WAITING)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    claim = models.CharField(max_length=32, blank=True)
-    claimed_by = models.CharField(max_length=200, blank=True)
-    claimed_at = models.DateTimeField(null=True, blank=True)
-    seen_at = models.DateTimeField(null=True, blank=True)
-    step = models.CharField(max_length=80, blank=True)
-    share_done = models.FloatField(default=0)
-    ended_at = models.DateTimeField(null=True, blank=True)
 
-    class Meta:
+    class Meta(LongWork.Meta):
         ordering = ["run_id", "number"]
-        constraints = [models.UniqueConstraint(fields=["run", "number"], name="fold_number_once")]
+        constraints = [
+            *LongWork.Meta.constraints,
+            models.UniqueConstraint(fields=["run", "number"], name="fold_number_once"),
+        ]
 
     def __str__(self) -> str:
         return f"Fold {self.number + 1}: {self.get_state_display()}"
+
+    @classmethod
+    def free(cls, now: datetime) -> QuerySet[Self]:
+        """Return what finds the folds that nobody living is at, of runs that wait for them.
+
+        Without a join: an update over one would choose its rows by a query of its own, which
+        PostgreSQL does not ask again after it waited for another's claim. Two would win.
+        """
+        return super().free(now).filter(run__in=_waiting())
+
+    def mine(self) -> QuerySet[Self]:
+        """Return what finds the row while it is under our claim and its run goes on."""
+        return super().mine().filter(run__in=_waiting())
+
+
+def _waiting() -> QuerySet[CrossValidation]:
+    return CrossValidation.objects.filter(state=WorkState.WAITING)
 
 
 class HeldOutPrediction(models.Model):

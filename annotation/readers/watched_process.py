@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from common.actions import ActionError, Broken
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 POLL_SECONDS = 1.0
 SAY_SECONDS = 1.0
@@ -27,12 +29,8 @@ class Said(NamedTuple):
     seconds_left: float | None
 
 
-class ReaderDied(Exception):
+class ReaderDied(Broken):
     """The process ended without doing its work; the message says with what."""
-
-
-class Refused(ReaderDied):
-    """It was asked for what it cannot do, and would say so again; the message says why."""
 
 
 class WatchedProcess:
@@ -73,13 +71,13 @@ class WatchedProcess:
         return Said(said["step"], said["share"], said["seconds_left"])
 
     def check(self) -> None:
-        """Raise ReaderDied or Refused unless it has ended well."""
+        """Raise ReaderDied unless it has ended well, ActionError where it would refuse again."""
         assert self.process is not None
         if self.process.returncode:
             errors = (self.folder / ERRORS).read_text("utf-8", "replace").strip()
             last = errors.rpartition("\n")[2][:SHOWN]
             if self.process.returncode == REFUSED:
-                raise Refused(last)
+                raise ActionError(last)
             raise ReaderDied(f"code {self.process.returncode}: {last or 'it was killed'}")
 
     def stop(self) -> None:

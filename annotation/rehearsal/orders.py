@@ -5,22 +5,19 @@ with a database, a marketplace and keys of its own, and no address of ours.
 """
 
 import json
-import logging
-import secrets
 import shutil
 import socket
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.models import Rehearsal, RehearsalPage, RehearsalState
-from annotation.readers.watched_process import ReaderDied, Refused, WatchedProcess
+from annotation.models import Rehearsal, RehearsalPage
+from annotation.readers.watched_process import ReaderDied, WatchedProcess
 from annotation.rehearsal.__main__ import COPY, FINDINGS, PAGES, WORK
 from annotation.rehearsal.copying import Copied, write_copy
 from collector.environment import Environment
@@ -29,23 +26,19 @@ from collector.models.corpus import CorpusKind
 from collector.protocols.loading import ProtocolError, get_protocol
 from common.actions import ActionError
 from common.command_line import MANAGE
+from common.long_work import WorkState
 from common.safe_files import private_path
 from tasks.kinds.registry import kind_of
 from tasks.money.estimates import estimate, totals
 
-log = logging.getLogger(__name__)
 DEFAULT_WORKERS = 12
 MOST_WORKERS = 100
 # For the workers; what comes before and after has as long again as it usually needs.
 MOST_MINUTES = 15
 AROUND = timedelta(minutes=5)
-# Whoever has given no sign for so long has died.
-SILENT = timedelta(minutes=1)
 # So many of a collection are kept; older ones go.
 MOST_KEPT = 5
 MODULE = "annotation.rehearsal"
-GONE = "The process that rehearsed it was ended, and its copy is thrown away. Rehearse it again."
-BROKEN = "It broke on our side; the server's log says how. The copy is thrown away."
 
 Report = Callable[[str, float], None]
 
@@ -88,84 +81,45 @@ def order_rehearsal(collection: Collection, n_workers: int, by: str, now: dateti
     return made
 
 
-def stop_rehearsal(rehearsal: Rehearsal, now: datetime) -> bool:
-    """Return whether it was stopped; whoever has it throws the copy away within seconds."""
-    going_on = Rehearsal.objects.filter(pk=rehearsal.pk, state__in=Rehearsal.GOING_ON)
-    return bool(going_on.update(state=RehearsalState.STOPPED, step="", ended_at=now))
-
-
 def forget_rehearsals(corpus: Corpus) -> None:
     """Delete what is kept of all rehearsals over a corpus: pages as simulated workers saw them."""
     Rehearsal.objects.filter(collection__corpus=corpus).delete()
 
 
-def rehearsals_due(now: datetime) -> list[int]:
-    """Return the ids of those that died, and of those that wait while none is under way."""
-    rows = Rehearsal.objects.filter(state__in=Rehearsal.GOING_ON).order_by("asked_at", "pk")
-    if running := [row for row in rows.defer("findings") if row.state == RehearsalState.RUNNING]:
-        return [row.pk for row in running if row.seen_at and row.seen_at < now - SILENT]
-    return [row.pk for row in rows.only("pk")]
-
-
 def rehearse(rehearsal_id: int, now: datetime, report: Report = lambda step, share: None) -> bool:
     """Return whether this call rehearsed to the end; what another has, or stopped, is left alone.
 
-    report: is told a step and the share of all that is done. What a dead process left has failed.
+    report: is told a step and the share of all that is done.
     """
-    silent = Rehearsal.objects.filter(state=RehearsalState.RUNNING, seen_at__lt=now - SILENT)
-    silent.update(state=RehearsalState.FAILED, step="", message=GONE, ended_at=now)
+    done = Rehearsal.do(rehearsal_id, now, partial(_rehearse, report=report))
     throw_leftovers_away()
-    claim = secrets.token_hex(16)
-    try:
-        with transaction.atomic():
-            waiting = Rehearsal.objects.filter(pk=rehearsal_id, state=RehearsalState.WAITING)
-            claimed = waiting.update(
-                state=RehearsalState.RUNNING,
-                claim=claim,
-                seen_at=now,
-                began_at=now,
-                step="The collection is copied",
-            )
-    except IntegrityError:
-        # Another one is under way: this one goes on waiting.
-        return False
-    if not claimed:
-        return False
-    mine = Rehearsal.objects.filter(pk=rehearsal_id, claim=claim, state=RehearsalState.RUNNING)
-    folder = _folder() / claim
-    try:
-        private_path(_folder())
-        private_path(folder)
-        return _rehearse(mine, folder, report)
-    except (ReaderDied, ActionError, ProtocolError, DatabaseError, OSError) as error:
-        log.warning("Rehearsal %s: %s", rehearsal_id, error)
-        told = str(error) if isinstance(error, Refused | ActionError | ProtocolError) else BROKEN
-        _end(mine, RehearsalState.FAILED, message=told)
-        return False
-    except KeyboardInterrupt:
-        _end(mine, RehearsalState.STOPPED)
-        raise
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        # Whatever ended us: nothing is left to go on with.
-        _end(mine, RehearsalState.FAILED, message=BROKEN)
+    return done
 
 
-def _rehearse(mine: QuerySet[Rehearsal], folder: Path, report: Report) -> bool:
-    row = mine.select_related("collection__corpus").get()
-    copied = write_copy(row.collection, row.n_workers, folder / COPY)
-    work = {"n_workers": row.n_workers, "most_seconds": 60 * MOST_MINUTES}
-    (folder / WORK).write_text(json.dumps(work), "utf-8")
+def _rehearse(row: Rehearsal, report: Report) -> None:
+    row.say("The collection is copied")
+    folder = _folder() / row.claim
+    private_path(_folder())
+    private_path(folder)
     process = WatchedProcess(folder)
     try:
+        copied = write_copy(row.collection, row.n_workers, folder / COPY)
+        work = {"n_workers": row.n_workers, "most_seconds": 60 * MOST_MINUTES}
+        (folder / WORK).write_text(json.dumps(work), "utf-8")
         process.run("-m", MODULE, str(folder), **_nothing_of_ours(folder))
-        if not _watch(mine, process, report):
-            return False
+        _watch(row, process, report)
         process.check()
+        findings = json.loads((folder / FINDINGS).read_text("utf-8"))
+        # A line ends where a file's lines do: words may have what splitlines() takes for an end.
+        with (folder / PAGES).open(encoding="utf-8") as file:
+            pages = [json.loads(line) for line in file]
+    except ReaderDied as error:
+        # What it said last is nothing for the page.
+        raise RuntimeError(str(error)) from None
     finally:
         process.stop()
+        shutil.rmtree(folder, ignore_errors=True)
     whole = totals(row.collection, estimate(row.collection))
-    findings = json.loads((folder / FINDINGS).read_text("utf-8"))
     findings["copied"] = {"seeds": copied.seeds, "articles": copied.articles}
     findings["part"] = _part(row.collection, copied)
     findings["whole"] = {
@@ -174,10 +128,12 @@ def _rehearse(mine: QuerySet[Rehearsal], folder: Path, report: Report) -> bool:
         "maximum_cents": whole.maximum,
         "budget_cents": row.collection.budget_cents,
     }
-    # A line ends where a file's lines do: words may have what splitlines() takes for an end.
-    with (folder / PAGES).open(encoding="utf-8") as file:
-        pages = [json.loads(line) for line in file]
-    return _keep(mine, row, findings, pages)
+    with transaction.atomic():
+        row.finish(findings=findings)
+        RehearsalPage.objects.bulk_create(
+            RehearsalPage(rehearsal=row, position=position, **page)
+            for position, page in enumerate(pages, 1)
+        )
 
 
 def _part(collection: Collection, copied: Copied) -> str:
@@ -194,42 +150,16 @@ def _part(collection: Collection, copied: Copied) -> str:
     return told
 
 
-def _watch(mine: QuerySet[Rehearsal], process: WatchedProcess, report: Report) -> bool:
-    """Return whether the process ended by itself; False where it was stopped from outside.
-
-    Raises ActionError where it took too long.
-    """
+def _watch(row: Rehearsal, process: WatchedProcess, report: Report) -> None:
+    """Wait for the end of the process; raises LostClaim, and ActionError when it takes too long."""
     latest = timezone.now() + timedelta(minutes=MOST_MINUTES) + AROUND
     while not process.is_over():
-        said, now = process.progress(), timezone.now()
-        if not mine.update(seen_at=now, step=said.step[:120], share_done=said.share):
-            return False
-        if now > latest:
+        said = process.progress()
+        row.say(said.step, said.share)
+        if timezone.now() > latest:
             minutes = MOST_MINUTES + AROUND.total_seconds() / 60
             raise ActionError(f"It took longer than {minutes:.0f} minutes. Try fewer workers.")
         report(said.step, said.share)
-    return True
-
-
-def _keep(
-    mine: QuerySet[Rehearsal],
-    row: Rehearsal,
-    findings: dict[str, Any],
-    pages: list[dict[str, Any]],
-) -> bool:
-    """Store what was found, unless it was stopped meanwhile; returns whether it was stored."""
-    with transaction.atomic():
-        if not _end(mine, RehearsalState.DONE, findings=findings, share_done=1):
-            return False
-        RehearsalPage.objects.bulk_create(
-            RehearsalPage(rehearsal=row, position=position, **page)
-            for position, page in enumerate(pages, 1)
-        )
-    return True
-
-
-def _end(mine: QuerySet[Rehearsal], state: RehearsalState, **values: Any) -> bool:
-    return bool(mine.update(state=state, step="", ended_at=timezone.now(), **values))
 
 
 def _nothing_of_ours(folder: Path) -> dict[str, str]:
@@ -255,9 +185,11 @@ def _folder() -> Path:
 
 def leftovers() -> list[Path]:
     """Return the copies of rehearsals on this machine that nobody is at any more."""
-    going_on = Rehearsal.objects.filter(state=RehearsalState.RUNNING)
+    # Each has its claim before it is made.
+    there = list(_folder().glob("*"))
+    going_on = Rehearsal.objects.filter(state=WorkState.RUNNING)
     claims = set(going_on.values_list("claim", flat=True))
-    return [left for left in _folder().glob("*") if left.name not in claims]
+    return [left for left in there if left.name not in claims]
 
 
 def throw_leftovers_away() -> None:

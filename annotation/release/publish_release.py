@@ -1,5 +1,8 @@
 """Issues a release: all files from one reading of the rows, then the folder, then the row."""
 
+import json
+import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -20,6 +23,7 @@ from annotation.release.contexts import find_contexts
 from annotation.release.facts import Dates
 from annotation.release.records import main_stages
 from annotation.release.release_files import Watcher, write
+from annotation.release.release_folder import PLACES
 from annotation.release.told_questions import store_told
 from annotation.replay.write_log import check_loggable, keep_log
 from collector import kept_folders
@@ -53,13 +57,15 @@ def publish_release(
     watcher: Watcher | None = None,
     log: Path | None = None,
     dates: Dates | None = None,
+    recorded: Callable[[Release, bool], object] = lambda release, is_new: None,
 ) -> PublishedRelease:
     """Return the release of what is kept now, written to `out` or to releases/<slug>.
 
     An issued folder is never touched: other content goes to the next free releases/<slug>-N, or
     is refused where `out` is given; equal content is found again. What the protocol withholds is
     beside it in a folder of its own, readable by its owner alone. With `log` the private log of all
-    work up to then is kept there. dates: of a release that is made again, as they were. Raises
+    work up to then is kept there. dates: of a release that is made again, as they were. recorded:
+    is told the release and whether it is new, in the transaction that makes it one. Raises
     ActionError or LogError in one line, and then nothing is left behind.
     """
     watcher = watcher or Watcher()
@@ -71,6 +77,7 @@ def publish_release(
     if log:
         check_loggable(collection, log)
     base = out.resolve() if out else inside(Path(settings.RELEASES), collection.slug)
+    reconcile(base.parent)
     with release_folder.beside(base) as space:
         made, private = space / "release", space / "private"
         made.mkdir()
@@ -84,13 +91,46 @@ def publish_release(
         # Before anybody can read it: should it break now, nothing that it tells tests anybody.
         if told:
             store_told(collection, told, now)
-        for part in parts:
-            if release_folder.is_free(_where(part, made, target)):
-                release_folder.publish(part, _where(part, made, target), is_private=part != made)
-    release, is_new = _record(collection, target, manifest, counts, now)
+        places = {part.name: str(_where(part, made, target)) for part in parts}
+        (space / PLACES).write_text(json.dumps([collection.pk, str(target), places]))
+        try:
+            with transaction.atomic():
+                release, is_new = _record(collection, target, manifest, counts, now)
+                for part in parts:
+                    if release_folder.is_free(where := _where(part, made, target)):
+                        release_folder.publish(part, where, is_private=part != made)
+                recorded(release, is_new)
+        except BaseException:
+            _take_back(space)
+            raise
     return PublishedRelease(
         release, target, is_new, beside_release(target) if len(parts) > 1 else None
     )
+
+
+def reconcile(base: Path) -> None:
+    """Remove what was left in `base` by those who died, and what they put in place without a row.
+
+    Who dies later has issued the release: it is whole.
+    """
+    for space in release_folder.left_behind(base):
+        _take_back(space)
+        shutil.rmtree(space, ignore_errors=True)
+
+
+def _take_back(space: Path) -> None:
+    """Remove the parts of a release that left `space`, unless the release has its row."""
+    told = (space / PLACES).read_text() if (space / PLACES).exists() else ""
+    if not told:
+        return
+    collection, target, places = json.loads(told)
+    with transaction.atomic():
+        # A transaction of the dead that the database has not ended yet has this lock.
+        Collection.objects.select_for_update().filter(pk=collection).first()
+        if not Release.objects.filter(folder=kept_folders.named(Path(target))).exists():
+            for part, place in places.items():
+                if not (space / part).exists():
+                    shutil.rmtree(place, ignore_errors=True)
 
 
 def beside_release(target: Path) -> Path:
@@ -157,22 +197,21 @@ def _record(
     counts: dict[str, Any],
     now: datetime,
 ) -> tuple[Release, bool]:
-    """Return the row of the release, and whether it was made now."""
-    with transaction.atomic():
-        Collection.objects.select_for_update().get(pk=collection.pk)
-        last = Release.objects.filter(collection=collection).order_by("-number").first()
-        if last is not None and last.manifest == manifest:
-            if not last.place.exists():
-                last.folder = kept_folders.named(target)
-                last.save(update_fields=["folder"])
-            return last, False
-        made = Release.objects.create(
-            collection=collection,
-            number=last.number + 1 if last else 1,
-            folder=kept_folders.named(target),
-            manifest=manifest,
-            counts=counts,
-            supersedes=last,
-            created_at=now,
-        )
+    """Return the row of the release, and whether it was made now; expects a transaction."""
+    Collection.objects.select_for_update().get(pk=collection.pk)
+    last = Release.objects.filter(collection=collection).order_by("-number").first()
+    if last is not None and last.manifest == manifest:
+        if not last.place.exists():
+            last.folder = kept_folders.named(target)
+            last.save(update_fields=["folder"])
+        return last, False
+    made = Release.objects.create(
+        collection=collection,
+        number=last.number + 1 if last else 1,
+        folder=kept_folders.named(target),
+        manifest=manifest,
+        counts=counts,
+        supersedes=last,
+        created_at=now,
+    )
     return made, True

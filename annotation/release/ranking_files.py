@@ -1,7 +1,5 @@
 """What rankers of a corpus are trained with, kept for the releases of collections over it."""
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,16 +27,12 @@ def kept_anew(protocol: Protocol, corpus: Corpus) -> Iterator[Path]:
     Raises OSError where nothing can be written.
     """
     target = kept_folder(protocol.name, corpus)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    space = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
+    with release_folder.folder_beside(target) as space:
         made = space / "made"
         yield made
         if target.exists():
             target.rename(space / "before")
         made.rename(target)
-    finally:
-        shutil.rmtree(space, ignore_errors=True)
 
 
 def copy_rankings(collection: Collection, folder: Path) -> dict[str, str]:

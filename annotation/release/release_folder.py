@@ -1,5 +1,6 @@
 """A release's folder: it appears whole or not at all, never changes, and is sent as one ZIP."""
 
+import fcntl
 import hashlib
 import io
 import os
@@ -7,13 +8,15 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from common.actions import ActionError
 from common.safe_files import inside
 
 SUMS = "SHA256SUMS"
+# In a folder that becomes a release: where its parts go, once that is known.
+PLACES = "places.json"
 READ_BYTES = 1 << 20
 PIECE_BYTES = 1 << 16
 # The first day that the format knows.
@@ -22,27 +25,67 @@ FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 
 @contextmanager
 def beside(target: Path) -> Iterator[Path]:
-    """Yield a new empty folder on the target's file system, removed again at the end.
+    """Yield a `folder_beside` the target.
 
     Raises ActionError where it cannot be made, or for an OSError in the block.
     """
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    except OSError as error:
-        raise ActionError(
-            f"{target.parent}: nothing can be written there ({error.strerror}); choose another "
-            "folder with --out."
-        ) from None
+    with ExitStack() as ends:
+        try:
+            folder = ends.enter_context(folder_beside(target))
+        except OSError as error:
+            raise ActionError(
+                f"{target.parent}: nothing can be written there ({error.strerror}); choose another "
+                "folder with --out."
+            ) from None
+        try:
+            yield folder
+        except OSError as error:
+            raise ActionError(
+                f"{target}: the release could not be written ({error.strerror}); nothing was "
+                "changed. Make room or choose another folder with --out."
+            ) from None
+
+
+@contextmanager
+def folder_beside(target: Path) -> Iterator[Path]:
+    """Yield a new empty folder on the target's file system, removed again at the end.
+
+    It is locked meanwhile, so that `left_behind` knows that somebody is at it.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder, lock = _new_folder(target)
     try:
         yield folder
-    except OSError as error:
-        raise ActionError(
-            f"{target}: the release could not be written ({error.strerror}); nothing was changed. "
-            "Make room or choose another folder with --out."
-        ) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _new_folder(target: Path) -> tuple[Path, int]:
+    """Return a folder and what holds its lock until it is closed."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        lock = os.open(folder, os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # Until it was locked it looked like one that was left behind.
+        with suppress(FileNotFoundError):
+            (folder / PLACES).touch()
+            return folder, lock
+        os.close(lock)
+
+
+def left_behind(base: Path) -> Iterator[Path]:
+    """Yield what `beside` made in `base` for somebody who has died, each locked meanwhile."""
+    for folder in base.glob(".*.????????"):
+        if not folder.is_dir() or not (is_free(folder) or (folder / PLACES).exists()):
+            continue
+        with suppress(FileNotFoundError, BlockingIOError):
+            lock = os.open(folder, os.O_RDONLY)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                yield folder
+            finally:
+                os.close(lock)
 
 
 def put(folder: Path, name: str, chunks: Iterable[bytes]) -> None:

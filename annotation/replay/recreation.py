@@ -1,13 +1,14 @@
 """Lays out the collection of a log anew: same parameters, words, seeds and key, nobody's work."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import transaction
 
 from annotation.models import Statement
 from annotation.replay.log import Log, LogError, SeedLine, text_sha256
 from collector.models import Collection, CollectionRevision, Corpus, Paragraph
+from collector.models.collection import LONGEST_CLAIM
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import PeopleTable
@@ -18,7 +19,7 @@ from tasks.models import Worker
 
 # A replay makes its own units and HITs, in the order of the log: no job does it meanwhile. It
 # claims the collection anew at every step; one that died leaves it to the jobs after so long.
-OWN_MAINTENANCE = timedelta(minutes=10)
+OWN_MAINTENANCE = LONGEST_CLAIM
 SEEDS_AT_ONCE = 200
 
 

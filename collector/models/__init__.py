@@ -29,7 +29,6 @@ from collector.models.document import (
     Document,
     DocumentFormat,
     DocumentUpload,
-    UploadState,
 )
 from collector.models.known_protocols import KnownProtocols
 from collector.models.seed import DroppedSeed, Seed, SeedParagraph
@@ -70,6 +69,5 @@ __all__ = [
     "Stage",
     "StageState",
     "Subcategory",
-    "UploadState",
     "User",
 ]

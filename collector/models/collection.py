@@ -1,11 +1,15 @@
 """One run of a protocol over a corpus: parameters, texts, budget, state, and its stages."""
 
 import secrets
+from datetime import timedelta
 
 from django.db import models
 from django.db.models import F, Q
 
 from collector.models.name import NameField, slug_is_a_name
+
+# For so long one job has a collection to itself at most, before it claims it again.
+LONGEST_CLAIM = timedelta(minutes=10)
 
 
 class CollectionState(models.TextChoices):

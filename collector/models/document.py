@@ -6,8 +6,10 @@ Its text is in its article's sections and paragraphs, as that of all articles.
 from django.db import models
 from django.db.models import Q
 
+from collector.ingest.errors import DocumentError, DumpError
 from collector.models.article import Article
 from collector.models.corpus import Corpus
+from common.long_work import LongWork
 
 
 class DocumentFormat(models.TextChoices):
@@ -57,27 +59,17 @@ class Document(models.Model):
         return self.external_id
 
 
-class UploadState(models.TextChoices):
-    """Where the reading of an upload stands."""
-
-    WAITING = "waiting", "Waiting to begin"
-    RUNNING = "running", "Being read"
-    DONE = "done", "Read"
-    FAILED = "failed", "Not imported"
-
-
-class DocumentUpload(models.Model):
+class DocumentUpload(LongWork):
     """Files that a requester has sent, to be read into a corpus by a job, and what came of it.
 
-    The files lie in `folder`, named as in collector.kept_folders, until they are read. `corpus` is
-    null until it is made; what it is to be called is in `slug`, `name`, `language`, `licence`,
-    `licence_url`. `step`, `done` and `total` say how far the reading is; `outcome` has lists of ids
-    and of sentences: added, changed, left_out, notes, and the number unchanged. `claim` is the
-    secret of the job that has it, `seen_at` when that last gave a sign. `form_key` is of the form
+    The files lie in `folder`, named as in collector.kept_folders, until they are read; `n_files`
+    is null until all are there. `corpus` is null until it is made; what it is to be called is in
+    `slug`, `name`, `language`, `licence`, `licence_url`. `outcome` has lists of ids and of
+    sentences: added, changed, left_out, notes, and the number unchanged. `form_key` is of the form
     that sent them: the same is sent again only where nothing was imported.
     """
 
-    GOING_ON = (UploadState.WAITING, UploadState.RUNNING)
+    REFUSALS = (*LongWork.REFUSALS, DocumentError, DumpError)
 
     slug = models.CharField(max_length=80)
     corpus = models.ForeignKey(Corpus, models.CASCADE, null=True, related_name="uploads")
@@ -86,31 +78,16 @@ class DocumentUpload(models.Model):
     licence = models.CharField(max_length=100, blank=True)
     licence_url = models.CharField(max_length=500, blank=True)
     folder = models.CharField(max_length=300)
-    n_files = models.PositiveIntegerField()
-    state = models.CharField(
-        max_length=20, choices=UploadState.choices, default=UploadState.WAITING
-    )
-    step = models.CharField(max_length=60, blank=True)
-    done = models.PositiveIntegerField(default=0)
-    total = models.PositiveIntegerField(default=0)
-    message = models.TextField(blank=True)
+    n_files = models.PositiveIntegerField(null=True)
     outcome = models.JSONField(default=dict, blank=True)
-    by = models.CharField(max_length=150)
     form_key = models.CharField(max_length=64, blank=True)
-    claim = models.CharField(max_length=32, blank=True)
-    asked_at = models.DateTimeField()
-    seen_at = models.DateTimeField(null=True, blank=True)
-    ended_at = models.DateTimeField(null=True, blank=True)
 
-    class Meta:
-        ordering = ["-asked_at", "-id"]
+    class Meta(LongWork.Meta):
         constraints = [
-            models.CheckConstraint(
-                condition=Q(state__in=UploadState.values), name="upload_state_is_known"
-            ),
+            *LongWork.Meta.constraints,
             models.UniqueConstraint(
                 fields=["slug"],
-                condition=Q(state__in=["waiting", "running"]),
+                condition=Q(state__in=LongWork.GOING_ON),
                 name="upload_one_at_a_time",
             ),
             models.UniqueConstraint(

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from collector.models import Stage
+from collector.models.collection import LONGEST_CLAIM
 from collector.protocols.creation import is_readable
 from tasks.dialog import pairing, presence, settlement, waiting_room
 from tasks.dialog.dialog_state import dialog_table
@@ -28,7 +29,8 @@ def stages_to_maintain() -> list[Stage]:
     """
     open_tickets = Ticket.objects.exclude(state=TicketState.DONE)
     stages = Stage.objects.filter(pk__in=open_tickets.values("stage_id"))
-    held = Q(collection__maintained_until__gt=timezone.now() + HELD)
+    now = timezone.now()
+    held = Q(collection__maintained_until__range=(now + HELD, now + 2 * LONGEST_CLAIM))
     found = stages.exclude(held).select_related("collection")
     return [stage for stage in found if is_readable(stage.collection)]
 

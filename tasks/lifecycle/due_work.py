@@ -12,8 +12,10 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from collector.models import Collection, CollectionState
+from collector.models.collection import LONGEST_CLAIM
 from collector.protocols.creation import is_readable, parameters_of
 from common.prepared_sql import change
+from common.renewed_claim import expired
 from tasks.models import (
     Lease,
     LeaseState,
@@ -65,13 +67,16 @@ def due(now: datetime) -> list[int]:
     return list(due_rows(now, *latest(now)).values_list("pk", flat=True))
 
 
-def latest(now: datetime) -> tuple[datetime, datetime]:
-    """Return until when a collection that is collecting, and any other, can be put off at most."""
-    return now + WHILE_COLLECTING, now + WHILE_AT_REST
+def latest(now: datetime) -> tuple[datetime, datetime, datetime]:
+    """Return until when a collection that is collecting, and any other, can be put off at most.
+
+    And until when one can be claimed, by a clock that is ahead by as much as a claim is long.
+    """
+    return now + WHILE_COLLECTING, now + WHILE_AT_REST, now + 2 * LONGEST_CLAIM
 
 
 def due_rows(
-    now: datetime, latest_collecting: datetime, latest_at_rest: datetime
+    now: datetime, latest_collecting: datetime, latest_at_rest: datetime, latest_claim: datetime
 ) -> QuerySet[Collection]:
     """Return what finds the collections that are due.
 
@@ -80,7 +85,7 @@ def due_rows(
     never = Q(look_at__isnull=True, state=CollectionState.COLLECTING)
     ahead = Q(look_at__gt=latest_at_rest)
     ahead |= Q(look_at__gt=latest_collecting, state=CollectionState.COLLECTING)
-    free = Q(maintained_until__isnull=True) | Q(maintained_until__lt=now)
+    free = Q(maintained_until__isnull=True) | expired("maintained_until", now, latest_claim)
     rows = Collection.objects.exclude(state=CollectionState.DRAFT).filter(free)
     return rows.filter(never | ahead | Q(look_at__lte=now))
 

@@ -9,8 +9,9 @@ from time import monotonic
 from django.db.models import Q
 
 from collector.models import Collection, Stage
+from collector.models.collection import LONGEST_CLAIM
 from collector.protocols.creation import parameters_of
-from common.renewed_claim import renewed
+from common.renewed_claim import expired, renewed
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.money import (
@@ -65,7 +66,8 @@ class Claim:
 
     def take(self) -> bool:
         """Return whether nobody else held it; then it is ours."""
-        free = Q(maintained_until__isnull=True) | Q(maintained_until__lt=self._now)
+        free = Q(maintained_until__isnull=True)
+        free |= expired("maintained_until", self._now, self._now + 2 * LONGEST_CLAIM)
         return self._move(free, self._time())
 
     def kept(self) -> AbstractContextManager[None]:

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from collector.models import Collection
 from tasks.crowd import marketplace
-from tasks.lifecycle import maintenance
+from tasks.lifecycle import due_work, maintenance
 from tasks.models import Payment, PaymentState, Posting, PostingState, ReceiptState, Submission
 from tasks.posting import reconcile
 from tasks.tests.deciding import listed, make_confirmed
@@ -62,6 +62,12 @@ def test_who_lost_a_claim_does_not_take_it_back(collection):
     slow.renew()
     slow.give_up()
     assert Collection.objects.get().maintained_until == until
+
+
+def test_a_claim_of_a_clock_that_was_ahead_is_free(collection):
+    Collection.objects.update(maintained_until=NOW + timedelta(days=365), look_at=NOW)
+    assert due_work.due(NOW) == [collection.pk]
+    assert maintenance.maintain_alone(collection, NOW)
 
 
 def test_a_round_with_nothing_to_do_locks_nothing_and_is_short(

@@ -15,7 +15,7 @@ from annotation.dashboard.collection_context import CollectionContext, collectio
 from annotation.dashboard.collections.framed_pages import framed, with_frame
 from annotation.dashboard.releases.report import drawn
 from annotation.dashboard.waking import leaves_alone
-from annotation.models import Rehearsal, RehearsalPage, RehearsalState
+from annotation.models import Rehearsal, RehearsalPage
 from annotation.rehearsal.diary import ADVISED, REFUSED
 from annotation.rehearsal.orders import (
     DEFAULT_WORKERS,
@@ -23,10 +23,10 @@ from annotation.rehearsal.orders import (
     MOST_WORKERS,
     check_rehearsable,
     order_rehearsal,
-    stop_rehearsal,
 )
 from annotation.reports.table import Table
 from common.actions import ActionError
+from common.long_work import WorkState
 
 # What is to be looked at before publishing, and what to do about it.
 GRAVE = {
@@ -103,7 +103,7 @@ def begin_rehearsal(request: HttpRequest, context: CollectionContext) -> HttpRes
 @require_POST
 def end_rehearsal(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
     """Stop a rehearsal; its copy is thrown away."""
-    if stop_rehearsal(_row(context, number), timezone.now()):
+    if _row(context, number).stop(timezone.now()):
         messages.success(request, "Stopped. The copy is thrown away.")
     else:
         messages.info(request, "It has ended already.")
@@ -172,7 +172,7 @@ def _page(
 
 def _shown(context: CollectionContext, row: Rehearsal | None) -> dict[str, Any]:
     """Return a rehearsal as its page shows it."""
-    if row is None or row.state != RehearsalState.DONE:
+    if row is None or row.state != WorkState.DONE:
         return {"rehearsal": row}
     found = row.findings
     pages = list(row.pages.defer("html"))

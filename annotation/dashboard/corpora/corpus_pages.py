@@ -20,13 +20,14 @@ from annotation.rehearsal.orders import forget_rehearsals
 from collector import document_removal
 from collector.document_users import users_of_documents
 from collector.ingest.documents.losses import losses_told
-from collector.ingest.documents.uploads import UNDER_WAY, upload_documents
+from collector.ingest.documents.uploads import upload_documents
 from collector.ingest.licences import ADDRESSES, CLOSED
-from collector.models import Article, Corpus, DocumentUpload, UploadState
+from collector.models import Article, Corpus, DocumentUpload
 from collector.models.article import ParagraphKind
 from collector.models.corpus import CorpusKind
 from common.actions import ActionError
 from common.long_bodies import long_bodies_from
+from common.long_work import WorkState
 from common.sent_form import form_key, made_before
 
 DOCUMENTS_PER_PAGE = 50
@@ -45,7 +46,7 @@ SORTED: dict[str, tuple[str, tuple[Any, ...]]] = {
 def corpora(request: HttpRequest) -> HttpResponse:
     """List the corpora, and uploads for those that are not there yet."""
     rows = Corpus.objects.annotate(n_collections=Count("collections")).order_by("name", "slug")
-    coming = DocumentUpload.objects.filter(corpus=None, state__in=UNDER_WAY)
+    coming = DocumentUpload.objects.filter(corpus=None, state__in=DocumentUpload.GOING_ON)
     shown = {"corpora": [(row, _size(row)) for row in rows], "coming": coming}
     return render(request, "dashboard/corpora/list.html", shown)
 
@@ -83,7 +84,7 @@ def _uploaded(request: HttpRequest, form: UploadForm) -> DocumentUpload | None:
             return upload_documents(form.options(), named, name_of(request), timezone.now(), key)
         except ActionError as error:
             form.add_error("documents", error.on_page)
-    return made_before(DocumentUpload.objects.exclude(state=UploadState.FAILED), key)
+    return made_before(DocumentUpload.objects.exclude(state=WorkState.FAILED), key)
 
 
 @requester_required
@@ -214,7 +215,7 @@ def _now(request: HttpRequest, slug: str) -> dict[str, Any]:
         "name": (row or last).name or slug,  # type: ignore[union-attr]
         "corpus": row,
         "upload": last,
-        "under_way": last is not None and last.state in UNDER_WAY,
+        "under_way": last is not None and last.is_going_on,
         "page": page,
         "query": f"{urlencode({'q': sought, 'sort': sort})}&" if sought or sort else "",
         "sought": sought,

@@ -15,7 +15,7 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, View, collection_page
 from annotation.dashboard.people.worker_names import people_of
 from annotation.dashboard.questions.question_filter import splits_of
-from annotation.models import CrossValidation, HopDecision, Hops, RunState, SplitAssignment
+from annotation.models import CrossValidation, HopDecision, Hops, SplitAssignment
 from annotation.readers.reader import LIGHT
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.examples import kept_questions
@@ -30,6 +30,7 @@ from annotation.splits.difficulty.single_hop_review import (
 )
 from annotation.splits.difficulty.status import n_unjudged
 from common.actions import ActionError
+from common.long_work import WorkState
 from tasks.kinds.hit_words import title_of
 
 WORDS = {True: "Single-hop", False: "Multi-hop"}
@@ -206,8 +207,8 @@ def _now(context: CollectionContext) -> dict[str, Any]:
         "n_undecided": len(workers - decided.keys()),
         "run": run,
         "folds": list(run.folds.all()) if run else [],
-        "going_on": run is not None and run.state in CrossValidation.GOING_ON,
-        "n_new": n_unjudged(collection, run) if run and run.state == RunState.DONE else 0,
+        "going_on": run is not None and run.is_going_on,
+        "n_new": n_unjudged(collection, run) if run and run.state == WorkState.DONE else 0,
         "n_right_share": 100 * run.n_right / run.n_examples if run and run.n_examples else 0,
         "splits": [(name, sizes[name]) for name in splits_of(context) if name in sizes],
         "needs_torch": run is not None and run.reader != LIGHT,

@@ -11,14 +11,15 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.baselines.training_jobs import order_baseline, stop_baseline
+from annotation.baselines.training_jobs import order_baseline
 from annotation.baselines.words import duration
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, View, collection_page
-from annotation.models import BaselineRun, Release, TrainingState
+from annotation.models import BaselineRun, Release
 from annotation.protocols.contracts import TRAINED
 from annotation.readers.trained import Trained
 from collector.protocols.loading import get_protocol
+from common.long_work import WorkState
 
 RECIPES = {
     "small": "Small, for any machine",
@@ -53,11 +54,6 @@ class ShownRun:
         """Return how long the rest of its step takes, blank where that is not known."""
         seconds = self.row.seconds_left
         return "" if seconds is None else f"about {duration(seconds)} left"
-
-    @property
-    def is_going_on(self) -> bool:
-        """Return whether it can be stopped."""
-        return self.row.state in BaselineRun.GOING_ON
 
     @property
     def recipe(self) -> str:
@@ -137,7 +133,7 @@ def end_baseline(
 ) -> HttpResponse:
     """Stop a run; what it has trained stays in its folder."""
     row = get_object_or_404(BaselineRun, pk=run, release=release)
-    if stop_baseline(row, timezone.now()):
+    if row.stop(timezone.now()):
         messages.success(request, f"{row.name} was stopped.")
     else:
         messages.info(request, f"{row.name} has ended already.")
@@ -153,7 +149,7 @@ def _now(context: CollectionContext, release: Release) -> dict[str, Any]:
             ShownRun(
                 row,
                 known.get(row.name),
-                row.state == TrainingState.WAITING and row.asked_at < now - SOON,
+                row.state == WorkState.WAITING and row.asked_at < now - SOON,
             )
             for row in rows
         ],

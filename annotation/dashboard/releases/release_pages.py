@@ -22,7 +22,7 @@ from annotation.dashboard.collection_context import CollectionContext, collectio
 from annotation.dashboard.releases.baseline_pages import trained_baselines
 from annotation.dashboard.releases.report import drawn
 from annotation.decisions.verdicts import verdict_counts
-from annotation.models import OrderState, Release, ReleaseOrder
+from annotation.models import Release, ReleaseOrder
 from annotation.release.comparison import compare
 from annotation.release.dataset_card import shortened
 from annotation.release.hub_header import without_header
@@ -35,7 +35,6 @@ from common.markdown import html_of
 from common.spreadsheet import csv_lines
 
 SUMS = "SHA256SUMS"
-UNDER_WAY: tuple[str, ...] = (OrderState.WAITING, OrderState.RUNNING)
 CARD = "README.md"
 LEADS_TO = re.compile(r'\b(src|href)="([^"]*)"')
 # An example stands near the beginning of its file; the rest of a large one is not read.
@@ -250,7 +249,7 @@ def _now(context: CollectionContext) -> dict[str, Any]:
         "releases": [(row, _splits(row), since) for row, since in zip_longest(rows, rows[1:])],
         "order": order,
         "not_said": not_said(said(context.collection)),
-        "under_way": order is not None and order.state in UNDER_WAY,
+        "under_way": order is not None and order.is_going_on,
     }
 
 

@@ -92,6 +92,7 @@ def test_every_page_asks_a_stranger_to_sign_in(settings: Any) -> None:
         "key": "0",
         "name": "x",
         "version": 1,
+        "kind": "release",
     }
     patterns = [each for each in urlpatterns if isinstance(each, URLPattern)] + of_collection
     for pattern in patterns:

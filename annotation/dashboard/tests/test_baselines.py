@@ -12,13 +12,14 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.baselines import training, training_jobs
-from annotation.baselines.training_jobs import baselines_to_train, order_baseline, train_baseline
+from annotation.baselines.training_jobs import order_baseline, train_baseline
 from annotation.dashboard.tests.test_releases import issue_into
 from annotation.jobs import has_due_work
-from annotation.models import BaselineRun, Release, TrainingState
+from annotation.models import BaselineRun, Release
 from annotation.readers.trained import Trained
 from annotation.readers.watched_process import WatchedProcess
 from collector.models import Collection
+from common.long_work import DIED, MOST_ATTEMPTS, SILENT, WorkState
 from tasks.tests.making import make_collection
 
 pytestmark = pytest.mark.django_db
@@ -109,16 +110,16 @@ def test_a_baseline_is_begun_once_and_its_scores_are_shown(
     Collection.objects.update(look_at=None)
     assert has_due_work()
     told = program(DONE)
-    assert train_baseline(run.pk)
-    assert not train_baseline(run.pk), "it is done"
-    assert not baselines_to_train(timezone.now())
+    assert train_baseline(run.pk, timezone.now())
+    assert not train_baseline(run.pk, timezone.now()), "it is done"
+    assert not BaselineRun.due(timezone.now())
     (arguments,) = told
     assert arguments[:2] == ("-m", "annotation.baselines")
     work = json.loads((Path(arguments[2]) / "work.json").read_text())
     assert (work["name"], work["recipe"]) == ("bidaf", "small")
     assert work["train"] == [str(release.place / "train.json")]
     run.refresh_from_db()
-    assert (run.state, len(run.checksum)) == (TrainingState.DONE, 64)
+    assert (run.state, len(run.checksum)) == (WorkState.DONE, 64)
     assert "51.2" in page_of(rita)
     assert "Unfiltered f1" in page_of(rita)
     assert "F1 60.6 (QuAC, Table 4)" in page_of(rita)
@@ -147,7 +148,7 @@ def test_a_stopped_run_ends_its_process_and_stays_stopped(
 ) -> None:
     run = ordered(release)
     program(LONG)
-    monkeypatch.setattr(training_jobs, "SIGN_SECONDS", 0)
+    monkeypatch.setattr(training_jobs, "SAY_SECONDS", 0)
     seen: list[str] = []
     look = WatchedProcess.is_over
 
@@ -160,13 +161,13 @@ def test_a_stopped_run_ends_its_process_and_stays_stopped(
         return over
 
     monkeypatch.setattr(WatchedProcess, "is_over", stop_in_between)
-    assert not train_baseline(run.pk)
+    assert not train_baseline(run.pk, timezone.now())
     assert "Epoch 2 of 3" in seen[1]
     assert "40% of this step" in seen[1]
     assert "40%, about 90.0 s left" in seen[1]
     run.refresh_from_db()
-    assert run.state == TrainingState.STOPPED
-    assert not baselines_to_train(timezone.now())
+    assert run.state == WorkState.STOPPED
+    assert not BaselineRun.due(timezone.now())
     again = rita.post(f"{PAGE}{run.pk}/stop/", follow=True).content.decode()
     assert "has ended already" in again
 
@@ -176,12 +177,12 @@ def test_what_fails_is_tried_again_and_at_last_says_why(
 ) -> None:
     run = ordered(release)
     program(BROKEN)
-    for attempt in range(1, training_jobs.MOST_ATTEMPTS + 1):
+    for attempt in range(1, MOST_ATTEMPTS + 1):
         run.refresh_from_db()
-        assert (run.state, run.attempts) == (TrainingState.WAITING, attempt - 1)
-        assert not train_baseline(run.pk)
+        assert (run.state, run.attempts) == (WorkState.WAITING, attempt - 1)
+        assert not train_baseline(run.pk, timezone.now() + attempt * SILENT)
     assert "the disk is gone" in page_of(rita)
-    assert not baselines_to_train(timezone.now())
+    assert not BaselineRun.due(timezone.now())
 
 
 def test_what_would_be_refused_again_is_not_tried_again(
@@ -189,23 +190,23 @@ def test_what_would_be_refused_again_is_not_tried_again(
 ) -> None:
     run = ordered(release)
     program(REFUSED)
-    assert not train_baseline(run.pk)
+    assert not train_baseline(run.pk, timezone.now())
     run.refresh_from_db()
-    assert (run.state, run.message) == (TrainingState.FAILED, "recipe: epochs is missing.")
+    assert (run.state, run.message) == (WorkState.FAILED, "recipe: epochs is missing.")
     assert "epochs is missing" in page_of(rita)
 
 
 def test_a_run_whose_machine_died_is_taken_up_by_another(release: Release, program: Any) -> None:
     run = ordered(release)
-    BaselineRun.objects.update(state="running", attempts=1, seen_at=timezone.now())
+    BaselineRun.objects.update(state="running", attempts=1, free_at=timezone.now() + SILENT)
     program(DONE)
-    assert not train_baseline(run.pk), "its machine gave a sign a moment ago"
-    BaselineRun.objects.update(seen_at=timezone.now() - 2 * training_jobs.SILENT)
-    assert train_baseline(run.pk)
-    BaselineRun.objects.update(
-        state="running", attempts=3, seen_at=timezone.now() - 2 * training_jobs.SILENT
-    )
-    assert training_jobs.fail_exhausted(timezone.now()) == 1
+    assert not train_baseline(run.pk, timezone.now()), "its machine gave a sign a moment ago"
+    BaselineRun.objects.update(free_at=timezone.now() - SILENT)
+    assert train_baseline(run.pk, timezone.now())
+    BaselineRun.objects.update(state="running", attempts=3, free_at=timezone.now() - SILENT)
+    assert not train_baseline(run.pk, timezone.now())
+    run.refresh_from_db()
+    assert (run.state, run.message) == (WorkState.FAILED, DIED)
 
 
 def test_a_machine_that_cannot_train_leaves_the_run_and_the_page_says_so(
@@ -213,7 +214,7 @@ def test_a_machine_that_cannot_train_leaves_the_run_and_the_page_says_so(
 ) -> None:
     run = ordered(release)
     monkeypatch.setattr(training_jobs, "is_installed", lambda: False)
-    assert not train_baseline(run.pk)
+    assert not train_baseline(run.pk, timezone.now())
     BaselineRun.objects.update(asked_at=timezone.now() - timedelta(minutes=1))
     told = re.sub(r"\s+", " ", page_of(rita))
     assert "No machine has taken it up" in told

@@ -18,11 +18,11 @@ from annotation.dashboard.corpora import corpus_pages
 from annotation.dashboard.questions.highlights import pieces
 from annotation.dashboard.questions.passages import Passage
 from annotation.dashboard.tests.making import once_in
-from annotation.jobs import has_due_work, read_documents
+from annotation.jobs import has_due_work
 from annotation.models import Rehearsal, RehearsalPage
 from annotation.tests.making import make_collection
 from collector import document_removal
-from collector.ingest.documents import uploads
+from collector.ingest.documents import ingestion, uploads
 from collector.ingest.documents.tests.making import ARABIC, prose
 from collector.ingest.documents.uploads import safe_path, work_on
 from collector.models import (
@@ -34,11 +34,11 @@ from collector.models import (
     Paragraph,
     Seed,
     SeedParagraph,
-    UploadState,
 )
 from collector.retrieval.files import folder_of
 from collector.retrieval.passages import build_passages, search
 from common.actions import ActionError
+from common.long_work import BROKEN, SILENT, WorkState
 
 pytestmark = pytest.mark.django_db
 NEW = "/corpora/new/"
@@ -78,8 +78,8 @@ def send(rita: Client, page: str = NEW, **given: Any) -> Any:
 
 
 def read_all() -> None:
-    for pk in uploads.uploads_to_read(timezone.now()):
-        read_documents(pk)
+    for pk in DocumentUpload.due(timezone.now()):
+        uploads.read_upload(pk, timezone.now())
 
 
 def test_documents_become_a_corpus_that_a_collection_can_be_made_of(
@@ -260,7 +260,7 @@ def test_what_was_not_imported_can_be_sent_again(rita: Client) -> None:
     for _ in range(2):
         send(rita, documents=[sent("a.pdf", "no")])
         read_all()
-    assert DocumentUpload.objects.filter(state=UploadState.FAILED).count() == 2
+    assert DocumentUpload.objects.filter(state=WorkState.FAILED).count() == 2
 
 
 def test_when_nothing_can_be_read_the_page_says_why(rita: Client) -> None:
@@ -273,27 +273,89 @@ def test_when_nothing_can_be_read_the_page_says_why(rita: Client) -> None:
     assert not Corpus.objects.exists()
 
 
-def test_a_process_that_dies_is_told_and_its_upload_is_not_begun_again(
+def test_a_process_that_dies_thrice_is_told_and_its_files_are_kept_for_another_try(
     rita: Client, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send(rita, documents=[sent("a.txt", prose(4))])
-    monkeypatch.setattr(OfThisProcess, "wait", lambda self, seconds=0: None)
-    read_all()
+    with monkeypatch.context() as dying:
+        dying.setattr(OfThisProcess, "wait", lambda self, seconds=0: None)
+        for n in range(4):
+            uploads.read_upload(DocumentUpload.objects.get().pk, timezone.now() + n * SILENT)
     upload = DocumentUpload.objects.get()
-    assert (upload.state, upload.message) == (UploadState.FAILED, uploads.BROKEN)
+    assert (upload.state, upload.message, upload.attempts) == (WorkState.FAILED, BROKEN, 3)
+    page = rita.get("/corpora/the-handbook/").content.decode()
+    assert "broke on our side" in page
+    again = f"/try-again/upload/{upload.pk}/"
+    assert f'action="{again}"' in page
+    rita.post(again)
+    read_all()
+    upload.refresh_from_db()
+    assert (upload.state, upload.outcome["added"]) == (WorkState.DONE, ["a.txt"])
     assert list((home / "uploads").iterdir()) == []
-    assert uploads.uploads_to_read(timezone.now()) == []
+
+
+def test_what_is_not_tried_again_for_a_week_goes(rita: Client, home: Path) -> None:
+    send(rita, documents=[sent("a.txt", prose(4))])
+    now = timezone.now()
+    DocumentUpload.objects.update(state=WorkState.FAILED, attempts=3, ended_at=now)
+    assert uploads.unneeded_files() == []
+    DocumentUpload.objects.update(ended_at=now - uploads.KEPT)
+    uploads.remove_files()
+    assert list((home / "uploads").iterdir()) == []
+
+
+def test_files_that_do_not_all_arrive_leave_nothing(
+    rita: Client, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as full:
+        full.setattr(uploads, "_keep", die)
+        with pytest.raises(KeyboardInterrupt):
+            send(rita, documents=[sent("a.txt", prose(4))])
+    assert not DocumentUpload.objects.exists()
+    assert list((home / "uploads").iterdir()) == []
+    # Killed: what would have removed them was not reached.
+    send(rita, documents=[sent("a.txt", prose(4))])
+    DocumentUpload.objects.update(n_files=None, state=WorkState.RUNNING, free_at=timezone.now())
+    assert "The files are arriving." in rita.get("/corpora/the-handbook/").content.decode()
+    read_all()
+    page = rita.get("/corpora/the-handbook/").content.decode()
+    assert "The files did not all arrive: send them again." in page
+    assert list((home / "uploads").iterdir()) == []
+
+
+def test_what_a_try_stored_before_it_died_is_told_with_the_rest(
+    rita: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(rita, documents=[sent(name, prose(4, name)) for name in ("a.txt", "b.txt", "c.txt")])
+    monkeypatch.setattr(ingestion, "BATCH", 1)
+    store, stored = ingestion._store, []
+
+    def die_at_the_third(*given: Any) -> Any:
+        stored.append(given)
+        if len(stored) == 3:
+            raise RuntimeError
+        return store(*given)
+
+    monkeypatch.setattr(ingestion, "_store", die_at_the_third)
+    read_all()
+    assert Document.objects.count() == 2
+    uploads.read_upload(DocumentUpload.objects.get().pk, timezone.now() + SILENT)
+    outcome = DocumentUpload.objects.get().outcome
+    assert (sorted(outcome["added"]), outcome["unchanged"]) == (["a.txt", "b.txt", "c.txt"], 0)
 
 
 def test_an_upload_that_nobody_is_at_any_more_is_taken_up_again(rita: Client) -> None:
     send(rita, documents=[sent("a.txt", prose(4))])
-    long_ago = timezone.now() - uploads.SILENT * 2
-    DocumentUpload.objects.update(state=UploadState.RUNNING, claim="dead", seen_at=long_ago)
+    long_ago = timezone.now() - SILENT
+    DocumentUpload.objects.update(state=WorkState.RUNNING, claim="dead", free_at=long_ago)
     pk = DocumentUpload.objects.get().pk
     work_on(pk, "another")
     assert not Corpus.objects.exists()
     read_all()
-    assert DocumentUpload.objects.get().state == UploadState.DONE
+    assert DocumentUpload.objects.get().state == WorkState.DONE
 
 
 def test_an_upload_is_read_where_its_home_was_moved_to(
@@ -303,7 +365,7 @@ def test_an_upload_is_read_where_its_home_was_moved_to(
     settings.HOME = tmp_path_factory.mktemp("other") / "home"
     home.rename(settings.HOME)
     read_all()
-    assert DocumentUpload.objects.get().state == UploadState.DONE
+    assert DocumentUpload.objects.get().state == WorkState.DONE
     assert list((settings.HOME / "uploads").iterdir()) == []
 
 

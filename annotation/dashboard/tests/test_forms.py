@@ -252,6 +252,7 @@ NEED_NONE = {
     "begin_rehearsal": _ONCE,
     "draw_questions": _ONCE,
     "make_release": _ONCE,
+    "try_again": _ONCE,
     "find_bonuses": _ONCE,
     "let_in": _ONCE,
     "name_workers": _OWN_WORDS,

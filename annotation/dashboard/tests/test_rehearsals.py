@@ -6,8 +6,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.models import Rehearsal, RehearsalPage, RehearsalState
+from annotation.models import Rehearsal, RehearsalPage
 from collector.models import Collection
+from common.long_work import WorkState
 from tasks.models import Unit
 from tasks.tests.making import make_collection
 from tests.table_bytes import bytes_of_tables
@@ -51,7 +52,7 @@ FOUND = {
 }
 
 
-def rehearsed(collection: Collection, state: str = RehearsalState.DONE, **values: Any) -> Rehearsal:
+def rehearsed(collection: Collection, state: str = WorkState.DONE, **values: Any) -> Rehearsal:
     """Return a rehearsal that has ended, with two pages."""
     now = timezone.now()
     row = Rehearsal.objects.create(
@@ -60,7 +61,7 @@ def rehearsed(collection: Collection, state: str = RehearsalState.DONE, **values
         by="Rita",
         asked_at=now,
         state=state,
-        findings=FOUND if state == RehearsalState.DONE else {},
+        findings=FOUND if state == WorkState.DONE else {},
         **values,
     )
     for position, (stage, moment, is_work) in enumerate(
@@ -83,7 +84,7 @@ def test_beginning_and_stopping_one_changes_nothing_of_the_collection(rita: Clie
     before = bytes_of_tables(but=("annotation_rehearsal", "django_session"))
     page = rita.post(f"{PAGE}begin/", {"workers": "6"}, follow=True).content.decode()
     row = Rehearsal.objects.get()
-    assert (row.n_workers, row.state, row.by) == (6, RehearsalState.WAITING, "owner")
+    assert (row.n_workers, row.state, row.by) == (6, WorkState.WAITING, "owner")
     assert "Waiting to begin" in page
     assert 'data-live="/collections/pilot/rehearse/now/"' in page
     assert "Waiting to begin" in rita.get(f"{PAGE}now/").content.decode()
@@ -91,7 +92,7 @@ def test_beginning_and_stopping_one_changes_nothing_of_the_collection(rita: Clie
     assert "It is being rehearsed already" in again
     stopped = rita.post(f"{PAGE}{row.pk}/stop/", follow=True).content.decode()
     assert "The copy is thrown away" in stopped
-    assert Rehearsal.objects.get().state == RehearsalState.STOPPED
+    assert Rehearsal.objects.get().state == WorkState.STOPPED
     once_more = rita.post(f"{PAGE}{row.pk}/stop/", follow=True).content.decode()
     assert "It has ended already" in once_more
     assert bytes_of_tables(but=("annotation_rehearsal", "django_session")) == before
@@ -152,9 +153,9 @@ def test_a_page_is_shown_in_a_frame_that_sends_nothing_anywhere(rita: Client) ->
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        (RehearsalState.FAILED, "Port 1 is taken."),
-        (RehearsalState.STOPPED, "nothing is left of it"),
-        (RehearsalState.RUNNING, "40%"),
+        (WorkState.FAILED, "Port 1 is taken."),
+        (WorkState.STOPPED, "nothing is left of it"),
+        (WorkState.RUNNING, "40%"),
     ],
 )
 def test_it_says_how_far_one_is_or_how_it_ended(rita: Client, state: str, words: str) -> None:

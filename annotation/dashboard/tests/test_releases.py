@@ -6,7 +6,6 @@ import json
 import zipfile
 from datetime import timedelta
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
@@ -15,8 +14,8 @@ from django.utils import timezone
 
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict, send
 from annotation.dashboard.tests.test_collections import queries
-from annotation.jobs import fulfil_order, look_after_what_is_due
-from annotation.models import OrderState, Release, ReleaseOrder, Statement, Verdict
+from annotation.jobs import do_long_work, look_after_what_is_due
+from annotation.models import Release, ReleaseOrder, Statement, Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release import publish_release as publishing
 from annotation.release import release_jobs
@@ -24,6 +23,7 @@ from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.splits.assignment import make_splits
 from collector.models import Collection, CollectionState
 from common.actions import ActionError
+from common.long_work import BROKEN, PAUSES, SILENT, WorkState
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -94,18 +94,18 @@ def test_a_job_finds_the_order_and_says_why_it_cannot_be(
     rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rita.post(f"{PAGE}make/")
-    found: list[int] = []
-    monkeypatch.setattr(fulfil_order, "delay", found.append)
+    found: list[tuple[str, int]] = []
+    monkeypatch.setattr(do_long_work, "apply_async", lambda what, **how: found.append(what))
     monkeypatch.setattr("annotation.jobs.look_after_collection.apply_async", lambda *_, **how: None)
     look_after_what_is_due()
-    fulfil_order(found[0])
+    do_long_work(*found[0])
     order = ReleaseOrder.objects.get()
     why = "There is no question to release yet: none has enough answers that agree."
-    assert (order.state, order.message) == (OrderState.FAILED, why)
+    assert (order.state, order.message) == (WorkState.FAILED, why)
     page = rita.get(PAGE).content.decode()
     assert "The release was not made. There is no question to release yet" in page
     assert rita.post(f"{PAGE}make/").status_code == 302
-    assert ReleaseOrder.objects.filter(state=OrderState.WAITING).count() == 1
+    assert ReleaseOrder.objects.filter(state=WorkState.WAITING).count() == 1
 
 
 def order_of(collection: Collection, **fields: Any) -> ReleaseOrder:
@@ -119,11 +119,18 @@ def test_a_fulfilled_order_names_its_release(
     rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     release = issue_into(tmp_path, pilot)
-    monkeypatch.setattr(release_jobs, "_make", lambda order, now: (release, False))
+    steps = ("decide_collection", "make_splits")
+    for name in steps:
+        monkeypatch.setattr(release_jobs, name, lambda *given: None)
+
+    def found(*given: object, recorded: Any) -> None:
+        recorded(release, False)
+
+    monkeypatch.setattr(publishing, "publish_release", found)
     order = order_of(pilot)
     release_jobs.fulfil(order.pk, timezone.now())
     order.refresh_from_db()
-    assert (order.state, order.release) == (OrderState.DONE, release)
+    assert (order.state, order.release) == (WorkState.DONE, release)
     assert "Nothing has changed since release 1." in rita.get(PAGE).content.decode()
 
 
@@ -136,9 +143,9 @@ def test_the_button_brings_a_release_with_its_files(
     question.seed.save()
     make_verdict(question, "kept", chosen=make_answer(question, stage_of(pilot, "answer")))
     rita.post(f"{PAGE}make/")
-    fulfil_order(ReleaseOrder.objects.get().pk)
+    do_long_work("release", ReleaseOrder.objects.get().pk)
     order = ReleaseOrder.objects.get()
-    assert (order.state, order.message) == (OrderState.DONE, "")
+    assert (order.state, order.message) == (WorkState.DONE, "")
     assert (
         '<a href="/collections/pilot/releases/1/train.json"'
         in rita.get(f"{PAGE}1/").content.decode()
@@ -157,7 +164,7 @@ def test_a_release_says_on_its_page_how_much_is_simulated(
     make_verdict(question, "kept", chosen=make_answer(question, stage_of(pilot, "answer")))
     type(question).objects.update(synthetic=True)
     rita.post(f"{PAGE}make/")
-    fulfil_order(ReleaseOrder.objects.get().pk)
+    do_long_work("release", ReleaseOrder.objects.get().pk)
     page = rita.get(f"{PAGE}1/").content.decode()
     assert "Made by simulated workers: 1 of 1 questions" in page
     assert "1 of 1 questions" in rita.get(f"{PAGE}1/readme/").content.decode()
@@ -165,59 +172,64 @@ def test_a_release_says_on_its_page_how_much_is_simulated(
 
 
 @pytest.mark.parametrize(
-    ("error", "sentence"),
-    [(ActionError("Make room."), "Make room."), (RuntimeError("secret"), release_jobs.BROKEN)],
+    ("error", "tries", "sentence"),
+    [(ActionError("Make room."), 1, "Make room."), (RuntimeError("secret"), 3, BROKEN)],
 )
-def test_an_order_that_breaks_says_so_without_its_insides(
-    pilot: Collection, monkeypatch: pytest.MonkeyPatch, error: Exception, sentence: str
+def test_an_order_that_breaks_says_so_without_its_insides_and_can_be_tried_again(
+    rita: Client,
+    pilot: Collection,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    tries: int,
+    sentence: str,
 ) -> None:
-    def fail(order: ReleaseOrder, now: object) -> None:
+    def fail(order: ReleaseOrder) -> None:
         raise error
 
     monkeypatch.setattr(release_jobs, "_make", fail)
-    order = order_of(pilot)
-    release_jobs.fulfil(order.pk, timezone.now())
+    order, now = order_of(pilot), timezone.now()
+    for n in range(1, 5):
+        release_jobs.fulfil(order.pk, now + n * SILENT)
     order.refresh_from_db()
-    assert (order.state, order.message) == (OrderState.FAILED, sentence)
+    assert (order.state, order.message, order.attempts) == (WorkState.FAILED, sentence, tries)
+    page = rita.get(PAGE).content.decode()
+    assert sentence.replace("'", "&#x27;") in page
+    assert ("Try again" in page) is (tries == 3)
+    again = f"/try-again/release/{order.pk}/"
+    assert rita.post(again, {"next": PAGE}).headers["Location"] == PAGE
+    order.refresh_from_db()
+    assert (order.state, order.message, order.attempts) == (WorkState.WAITING, "", 0)
+    assert "It does not wait for that" in rita.post(again, {"next": PAGE}, follow=True).text
+    assert rita.post("/try-again/wish/1/").status_code == 404
+
+
+def test_who_breaks_off_rests_before_the_next_try(
+    rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(order: ReleaseOrder) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(release_jobs, "_make", fail)
+    order = order_of(pilot)
+    for pause in PAUSES:
+        began = timezone.now()
+        release_jobs.fulfil(order.pk, began + SILENT)
+        assert ReleaseOrder.due(began + pause / 2) == []
+        assert ReleaseOrder.due(timezone.now() + pause) == [order.pk]
+        assert "It is tried again within a minute." in rita.get(PAGE).content.decode()
 
 
 def test_an_order_is_taken_by_one_job_and_again_when_that_has_died(pilot: Collection) -> None:
     now = timezone.now()
-    order = order_of(pilot, state=OrderState.RUNNING, seen_at=now)
-    assert release_jobs.orders_to_fulfil(now) == []
+    order = order_of(pilot, state=WorkState.RUNNING, free_at=now + SILENT)
+    assert ReleaseOrder.due(now) == []
     release_jobs.fulfil(order.pk, now)
     order.refresh_from_db()
-    assert order.state == OrderState.RUNNING
-    assert release_jobs.orders_to_fulfil(now + release_jobs.SILENT + timedelta(seconds=1)) == [
-        order.pk
-    ]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_job_that_is_long_at_one_step_keeps_its_order(
-    pilot: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    release, signs, twice = issue_into(tmp_path, pilot), [], Event()
-
-    class Mine:
-        def update(self, **fields: object) -> int:
-            if list(fields) == ["seen_at"]:
-                signs.append(fields["seen_at"])
-                if len(signs) == 2:
-                    twice.set()
-            return 1
-
-    def make(order: ReleaseOrder, now: object) -> tuple[Release, bool]:
-        assert twice.wait(10)
-        return release, True
-
-    monkeypatch.setattr(release_jobs, "SIGN_SECONDS", 0.01)
-    monkeypatch.setattr(release_jobs, "_mine", lambda order: Mine())
-    monkeypatch.setattr(release_jobs, "_make", make)
-    release_jobs.fulfil(order_of(pilot).pk, timezone.now())
-    assert len(signs) >= 2
-    # A minute after a job was killed the next one goes on.
-    assert timedelta(seconds=30) < release_jobs.SILENT <= timedelta(minutes=1)
+    assert order.state == WorkState.RUNNING
+    assert ReleaseOrder.due(now + SILENT) == [order.pk]
+    # Of a clock that was a year ahead.
+    ReleaseOrder.objects.update(free_at=now + timedelta(days=365))
+    assert ReleaseOrder.due(now) == [order.pk]
 
 
 @pytest.mark.parametrize("lost_in", ["decide_collection", "publish_release"])
@@ -235,11 +247,11 @@ def test_a_job_that_lost_its_order_stops_and_leaves_it_to_the_other(
     steps = ("decide_collection", "make_splits", "publish_release")
     modules = (release_jobs, release_jobs, publishing)
     for name, module in zip(steps, modules, strict=True):
-        monkeypatch.setattr(module, name, lambda *given, name=name: lose(name))
+        monkeypatch.setattr(module, name, lambda *given, name=name, **_: lose(name))
     release_jobs.fulfil(order.pk, timezone.now())
     assert tuple(done) == steps[: steps.index(lost_in) + 1]
     order.refresh_from_db()
-    assert (order.state, order.claim) == (OrderState.RUNNING, "the other's")
+    assert (order.state, order.claim) == (WorkState.RUNNING, "the other's")
     assert (order.step, order.release) == ("Placing questions", None)
 
 

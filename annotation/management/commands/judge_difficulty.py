@@ -10,7 +10,7 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
-from annotation.models import CrossValidation, Fold, RunState
+from annotation.models import CrossValidation, Fold
 from annotation.readers.predictions import PredictionsError
 from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.readers import check_trainable, chosen_reader
@@ -24,6 +24,7 @@ from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
 from common.arguments import processes
 from common.command_line import MANAGE
+from common.long_work import WorkState
 
 
 class Command(BaseCommand):
@@ -107,7 +108,7 @@ class Command(BaseCommand):
         run = begin_run(collection, table, by, now, reader)
         check_trainable(run.reader)
         self._work(run, max(1, options["workers"]))
-        if run.state != RunState.DONE:
+        if run.state != WorkState.DONE:
             raise ActionError(f"{run.message} Run judge_difficulty again.")
         return run
 

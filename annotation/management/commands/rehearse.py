@@ -7,19 +7,19 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.models import Rehearsal, RehearsalState
+from annotation.models import Rehearsal
 from annotation.rehearsal.orders import (
     DEFAULT_WORKERS,
     MOST_WORKERS,
     order_rehearsal,
     rehearse,
-    stop_rehearsal,
 )
 from collector.lookup import collection_named
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
 from common.arguments import whole
 from common.command_line import MANAGE
+from common.long_work import WorkState
 from tasks.pages.wording import price
 
 BY = "the command rehearse"
@@ -52,9 +52,9 @@ class Command(BaseCommand):
         try:
             rehearse(row.pk, timezone.now(), self._reporter(quiet=options["json"]))
         finally:
-            stop_rehearsal(row, timezone.now())
+            row.stop(timezone.now())
         row.refresh_from_db()
-        if row.state != RehearsalState.DONE:
+        if row.state != WorkState.DONE:
             raise CommandError(
                 row.message or "It was stopped: another one is under way, or you did."
             )

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,15 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.jobs import has_due_work
-from annotation.models import Rehearsal, RehearsalState
+from annotation.models import Rehearsal
 from annotation.readers.watched_process import WatchedProcess
 from annotation.rehearsal import copying, orders
-from annotation.rehearsal.orders import order_rehearsal, rehearsals_due, rehearse, stop_rehearsal
+from annotation.rehearsal.orders import order_rehearsal, rehearse
 from collector.models import Article, Collection, CollectionState
 from collector.serving import sample
+from common import long_work
 from common.actions import ActionError
+from common.long_work import SILENT, WorkState
 from tasks.models import Unit
 from tasks.tests.making import make_collection, make_corpus
 from tests.table_bytes import bytes_of_tables
@@ -103,7 +104,7 @@ def test_a_draft_is_rehearsed_and_not_a_byte_of_it_changes(home: Path) -> None:
 
     row = Rehearsal.objects.get()
     found = row.findings
-    assert (row.state, row.share_done, found["workers"]) == (RehearsalState.DONE, 1, 5)
+    assert (row.state, row.share_done, found["workers"]) == (WorkState.DONE, 1, 5)
     done = {stage["name"]: stage for stage in found["stages"]}
     assert done["question"]["hits"] > 4
     assert done["answer"]["hits"] > 0
@@ -134,19 +135,19 @@ def test_one_that_is_stopped_ends_at_once_and_leaves_nothing(
         seen.append((step, share))
         if step.startswith("12"):
             assert len(list((home / "rehearsals").iterdir())) == 1
-            stop_rehearsal(row, timezone.now())
+            row.stop(timezone.now())
 
     assert not rehearse(row.pk, timezone.now(), stop)
     row.refresh_from_db()
     assert seen[-1] == ("12 have done 7 HITs", 0.4)
-    assert (row.state, row.message, row.step) == (RehearsalState.STOPPED, "", "")
+    assert (row.state, row.message, row.step) == (WorkState.STOPPED, "", "")
     assert row.ended_at is not None
     assert list((home / "rehearsals").iterdir()) == []
-    assert not stop_rehearsal(row, timezone.now())
+    assert not row.stop(timezone.now())
 
 
 @pytest.mark.parametrize(
-    ("program", "sentence"), [(BROKEN, orders.BROKEN), (REFUSED, "Port 1 is taken.")]
+    ("program", "sentence"), [(BROKEN, long_work.BROKEN), (REFUSED, "Port 1 is taken.")]
 )
 def test_a_process_that_dies_is_told_of_in_a_sentence(
     pilot: Collection,
@@ -159,7 +160,8 @@ def test_a_process_that_dies_is_told_of_in_a_sentence(
     with pytest.raises(CommandError, match=sentence[:30]):
         call_command("rehearse", pilot.slug, workers=4, stdout=StringIO())
     row = Rehearsal.objects.get()
-    assert (row.state, row.message) == (RehearsalState.FAILED, sentence)
+    assert row.message == sentence
+    assert not row.is_going_on
     assert list((home / "rehearsals").iterdir()) == []
 
 
@@ -225,19 +227,20 @@ def test_what_a_dead_job_left_fails_and_the_next_begins(
     doing(BROKEN, monkeypatch)
     now = timezone.now()
     left = order_rehearsal(pilot, 4, "Rita", now)
-    Rehearsal.objects.update(state=RehearsalState.RUNNING, claim="dead", seen_at=now)
+    dead = {"claim": "dead", "attempts": 3, "free_at": now + SILENT}
+    Rehearsal.objects.update(state=WorkState.RUNNING, **dead)
     (home / "rehearsals" / "dead").mkdir(parents=True)
     other = make_collection(make_corpus(slug="other"), slug="other")
     waiting = order_rehearsal(other, 4, "Rita", now)
-    assert rehearsals_due(now) == []
+    assert Rehearsal.due(now) == []
     assert not rehearse(waiting.pk, now)
-    later = now + orders.SILENT + timedelta(seconds=1)
-    assert rehearsals_due(later) == [left.pk]
+    later = now + SILENT
+    assert Rehearsal.due(later) == [left.pk]
     assert not rehearse(left.pk, later)
     assert list((home / "rehearsals").iterdir()) == []
     left.refresh_from_db()
-    assert (left.state, left.message) == (RehearsalState.FAILED, orders.GONE)
-    assert rehearsals_due(later) == [waiting.pk]
+    assert (left.state, left.message) == (WorkState.FAILED, long_work.DIED)
+    assert Rehearsal.due(later) == [waiting.pk]
     assert has_due_work()
     rehearse(waiting.pk, later)
     assert list((home / "rehearsals").iterdir()) == []
@@ -262,5 +265,5 @@ def test_what_cannot_be_rehearsed_is_refused(
 
 def test_only_the_last_few_are_kept(pilot: Collection) -> None:
     for _ in range(orders.MOST_KEPT + 2):
-        stop_rehearsal(order_rehearsal(pilot, 4, "Rita", timezone.now()), timezone.now())
+        order_rehearsal(pilot, 4, "Rita", timezone.now()).stop(timezone.now())
     assert Rehearsal.objects.count() == orders.MOST_KEPT

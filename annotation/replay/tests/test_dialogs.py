@@ -262,6 +262,8 @@ def test_nobody_else_pairs_or_ends_what_a_replay_holds(collection: Collection) -
     assert dialog_maintenance.stages_to_maintain() == [stage]
     held.update(maintained_until=timezone.now() + OWN_MAINTENANCE)
     assert dialog_maintenance.stages_to_maintain() == []
+    held.update(maintained_until=timezone.now() + timedelta(days=365))
+    assert dialog_maintenance.stages_to_maintain() == [stage]
 
 
 def test_a_last_free_section_is_there_for_whoever_came_for_it(collection: Collection) -> None:

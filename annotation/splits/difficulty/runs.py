@@ -5,15 +5,15 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 
 from annotation.metrics.token_overlap import exact_match
-from annotation.models import CrossValidation, Fold, FoldState, HeldOutPrediction, RunState
+from annotation.models import CrossValidation, Fold, HeldOutPrediction
 from annotation.readers.example import Example, Prediction
 from annotation.readers.predictions import check_complete, read_predictions
 from annotation.splits.difficulty.examples import answer_of, examples, kept_questions
@@ -24,10 +24,9 @@ from annotation.splits.settled import withheld
 from collector.code_points import CodePoints
 from collector.models import Collection
 from common.actions import ActionError
+from common.long_work import WorkState
 from tasks.models import Question
 
-# Whoever has given no sign for so long has died.
-SILENT = timedelta(minutes=2)
 BATCH = 1000
 
 
@@ -61,7 +60,7 @@ def begin_run(
                 n_examples=len(rows),
                 n_folds=table.folds,
                 by=by,
-                began_at=now,
+                asked_at=now,
             )
             _deal(run, rows)
     except IntegrityError:
@@ -100,7 +99,7 @@ def run_of_answers(
     with transaction.atomic():
         CrossValidation.objects.filter(
             collection=collection, state__in=CrossValidation.GOING_ON
-        ).update(state=RunState.FAILED, message=f"{reader} took its place.", ended_at=now)
+        ).update(state=WorkState.FAILED, message=f"{reader} took its place.", ended_at=now)
         run = CrossValidation.objects.create(
             collection=collection,
             reader=reader,
@@ -108,10 +107,10 @@ def run_of_answers(
             n_examples=len(rows),
             n_folds=table.folds,
             by=by,
-            began_at=now,
+            asked_at=now,
         )
         _deal(run, rows, predictions)
-        run.folds.update(state=FoldState.DONE, share_done=1, ended_at=now, claimed_by=by)
+        run.folds.update(state=WorkState.DONE, share_done=1, ended_at=now, claimed_by=by)
     sum_up(run.pk, now)
     run.refresh_from_db()
     return run
@@ -120,14 +119,15 @@ def run_of_answers(
 def sum_up(run_id: int, now: datetime) -> bool:
     """Return whether this call summed the run up: the one that finds all its folds done does.
 
-    Says of each answer whether it is right, and of the whole how many are, with a checksum.
+    Says of each answer whether it is right, and of the whole how many are, with a checksum. A run
+    of which a fold is given up has failed.
     """
-    unfinished = Fold.objects.filter(run=OuterRef("pk")).exclude(state=FoldState.DONE)
-    free = Q(state=RunState.TRAINING) | Q(state=RunState.SUMMING, seen_at__lt=now - SILENT)
-    claimed = CrossValidation.objects.filter(free, ~Exists(unfinished), pk=run_id)
-    if not claimed.update(state=RunState.SUMMING, seen_at=now):
-        return False
-    run = CrossValidation.objects.get(pk=run_id)
+    return CrossValidation.do(run_id, now, _sum_up)
+
+
+def _sum_up(run: CrossValidation) -> None:
+    if fold := run.folds.filter(state=WorkState.FAILED).first():
+        raise ActionError(f"Fold {fold.number + 1} failed {fold.attempts} times: {fold.message}")
     digest = hashlib.sha256()
     right: list[int] = []
     rows = run.predictions.select_related("question__verdict__chosen").order_by(
@@ -142,19 +142,7 @@ def sum_up(run_id: int, now: datetime) -> bool:
     with transaction.atomic():
         for start in range(0, len(right), BATCH):
             run.predictions.filter(pk__in=right[start : start + BATCH]).update(is_right=True)
-        CrossValidation.objects.filter(pk=run_id, state=RunState.SUMMING).update(
-            state=RunState.DONE, n_right=len(right), checksum=digest.hexdigest(), ended_at=now
-        )
-    return True
-
-
-def runs_to_sum_up(now: datetime) -> list[int]:
-    """Return the runs whose folds are done and that nobody living sums up."""
-    unfinished = Fold.objects.filter(run=OuterRef("pk")).exclude(state=FoldState.DONE)
-    free = Q(state=RunState.TRAINING) | Q(state=RunState.SUMMING, seen_at__lt=now - SILENT)
-    return list(
-        CrossValidation.objects.filter(free, ~Exists(unfinished)).values_list("pk", flat=True)
-    )
+        run.finish(n_right=len(right), checksum=digest.hexdigest())
 
 
 def fold_of(keys: Iterable[str], n_folds: int, seed: int) -> dict[str, int]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.metrics.token_overlap import exact_match
-from annotation.models import CrossValidation, HeldOutPrediction, RunState
+from annotation.models import CrossValidation, HeldOutPrediction
 from annotation.splits.difficulty.examples import answer_of
 from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.runs import questions_to_judge
@@ -13,6 +13,7 @@ from annotation.splits.difficulty.single_hop_review import decisions, undecided
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
+from common.long_work import WorkState
 from tasks.models import Question
 
 
@@ -33,7 +34,7 @@ def table_of(collection: Collection) -> DifficultyTable | None:
 
 def last_run(collection: Collection) -> CrossValidation | None:
     """Return the newest run that was done."""
-    return CrossValidation.objects.filter(collection=collection, state=RunState.DONE).first()
+    return CrossValidation.objects.filter(collection=collection, state=WorkState.DONE).first()
 
 
 def n_unjudged(collection: Collection, run: CrossValidation) -> int:

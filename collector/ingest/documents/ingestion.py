@@ -94,12 +94,14 @@ def ingest_documents(
     *,
     processes: int = 1,
     report: Report = lambda what, done, total: None,
+    stored: Callable[[IngestReport], object] = lambda done: None,
 ) -> IngestReport:
     """Read files, folders and zip archives of documents into the corpus; return what was done.
 
     What cannot be read is left out and named, the rest is stored. A document that the corpus has
-    is passed over, or read again if it has changed and no collection needs it as it was. Raises
-    DocumentError, DumpError for a licence without address, and what the database raises.
+    is passed over, or read again if it has changed and no collection needs it as it was. stored: is
+    told what is stored by now, in the transaction that does it. Raises DocumentError, DumpError for
+    a licence without address, and what the database raises.
     """
     if options.licence and not options.licence_url:
         licence_address(options.licence)
@@ -127,7 +129,7 @@ def ingest_documents(
         corpus = corpus or _created(options, language)
         done = IngestReport(corpus, unchanged=unchanged, left_out=left_out)
         if new or changed:
-            _store_all(corpus, _in_order(new, changed, entries), known, spool, done, report)
+            _store_all(corpus, _in_order(new, changed, entries), known, spool, done, report, stored)
     if options.licence:
         corpus.licence_name = options.licence
         corpus.licence_url = options.licence_url or licence_address(options.licence)
@@ -293,6 +295,7 @@ def _store_all(
     spool: IO[bytes],
     done: IngestReport,
     report: Report,
+    stored: Callable[[IngestReport], object],
 ) -> None:
     Corpus.objects.filter(pk=corpus.pk).update(state=CorpusState.INGESTING)
     replaced = {each.external_id for each in entries}
@@ -303,13 +306,15 @@ def _store_all(
     for start in range(0, len(entries), BATCH):
         batch = entries[start : start + BATCH]
         found = list(_from_spool(batch, spool))
-        stored = _store(corpus, found, titles, targets)
-        for one, row in zip(found, stored, strict=True):
-            (done.changed if one.external_id in known else done.added).append(one.external_id)
-            done.notes += [f"{one.external_id}: {note}" for note in one.text.notes]
-            if (share := share_left_out(row.n_characters or 0, row.left_out)) > MOST_LEFT_OUT:
-                told = losses_told(row.n_characters or 0, row.left_out)
-                losses.append((share, f"{one.external_id} loses {told}."))
+        with transaction.atomic():
+            rows = _store(corpus, found, titles, targets)
+            for one, row in zip(found, rows, strict=True):
+                (done.changed if one.external_id in known else done.added).append(one.external_id)
+                done.notes += [f"{one.external_id}: {note}" for note in one.text.notes]
+                if (share := share_left_out(row.n_characters or 0, row.left_out)) > MOST_LEFT_OUT:
+                    told = losses_told(row.n_characters or 0, row.left_out)
+                    losses.append((share, f"{one.external_id} loses {told}."))
+            stored(done)
         report(STORING, start + len(batch), len(entries))
     losses.sort(key=lambda loss: -loss[0])
     done.notes += [note for _, note in losses[:NAMED]]

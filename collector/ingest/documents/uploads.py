@@ -1,12 +1,12 @@
 """Reads the files that a requester sends: the wish is a row, a job has a process fulfil it."""
 
-import logging
 import os
 import secrets
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,22 +18,18 @@ from django.db.models import Q
 from django.utils import timezone
 
 from collector import kept_folders
-from collector.ingest.documents.ingestion import ingest_documents
-from collector.ingest.errors import DocumentError, DumpError
+from collector.ingest.documents.ingestion import IngestReport, ingest_documents
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.store import storing_failure
-from collector.models import Corpus, DocumentUpload, UploadState
-from common.actions import ActionError
+from collector.models import Corpus, DocumentUpload
+from common.actions import ActionError, Broken
+from common.long_work import MOST_ATTEMPTS, RENEW_SECONDS, LongWork, LostClaim, WorkState
 from common.safe_files import FILE_MODE, private_path
 
-log = logging.getLogger(__name__)
-# A process that has given no sign for so long has died.
-SILENT = timedelta(minutes=5)
-SIGN_SECONDS = 5.0
-SAY_SECONDS = 1.0
 MODULE = "collector.ingest.documents"
-BROKEN = "It broke on our side; the server's log says how. Send the files again."
-UNDER_WAY: tuple[str, ...] = (UploadState.WAITING, UploadState.RUNNING)
+SAY_SECONDS = 1.0
+# So long the files of an upload that broke are kept: it can be tried again.
+KEPT = timedelta(days=7)
 
 
 def upload_documents(
@@ -48,14 +44,11 @@ def upload_documents(
     form_key: of the form that sent them. Raises ActionError where files for that corpus are being
     read already, and where this form has sent them before.
     """
-    folder = private_path(private_path(Path(settings.HOME) / "uploads") / secrets.token_hex(16))
-    n_files = 0
-    for path, file in files:
-        _keep(folder / safe_path(path), file)
-        n_files += 1
+    folder = _uploads() / secrets.token_hex(16)
     try:
+        # Before the files, so that none lie anywhere without a row.
         with transaction.atomic():
-            return DocumentUpload.objects.create(
+            made = DocumentUpload.objects.create(
                 slug=options.slug,
                 corpus=Corpus.objects.filter(slug=options.slug).first(),
                 name=options.name,
@@ -63,16 +56,29 @@ def upload_documents(
                 licence=options.licence,
                 licence_url=options.licence_url,
                 folder=kept_folders.named(folder),
-                n_files=n_files,
                 by=by,
                 form_key=form_key,
                 asked_at=now,
             )
+            upload = DocumentUpload.take(made.pk, now)
     except IntegrityError:
-        shutil.rmtree(folder, ignore_errors=True)
         raise ActionError(
             f"Files for {options.slug} are being read already: wait for them to be done."
         ) from None
+    assert upload is not None
+    n_files = 0
+    try:
+        private_path(folder)
+        with upload.kept():
+            for path, file in files:
+                _keep(folder / safe_path(path), file)
+                n_files += 1
+        upload.give_back(n_files=n_files)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        made.delete()
+        raise
+    return upload
 
 
 def safe_path(path: str) -> str:
@@ -93,62 +99,65 @@ def _keep(path: Path, file: UploadedFile) -> None:
     path.chmod(FILE_MODE)
 
 
-def uploads_to_read(now: datetime) -> list[int]:
-    """Return the ids of the uploads that no living process is at."""
-    return list(DocumentUpload.objects.filter(_free(now)).values_list("pk", flat=True))
-
-
-def _free(now: datetime) -> Q:
-    silent = Q(state=UploadState.RUNNING, seen_at__lt=now - SILENT)
-    return Q(state=UploadState.WAITING) | silent
-
-
 def read_upload(upload_id: int, now: datetime) -> None:
-    """Have a process of its own read an upload; one job wins, the others do nothing."""
-    claim = secrets.token_hex(16)
-    taken = DocumentUpload.objects.filter(_free(now), pk=upload_id)
-    if not taken.update(state=UploadState.RUNNING, claim=claim, seen_at=now):
-        return
-    mine = DocumentUpload.objects.filter(pk=upload_id, claim=claim, state=UploadState.RUNNING)
+    """Have a process of its own read an upload, whose files go when it is over."""
+    DocumentUpload.do(upload_id, now, _read_apart)
+    remove_files()
+
+
+def _read_apart(upload: DocumentUpload) -> None:
+    if upload.n_files is None:
+        raise ActionError("The files did not all arrive: send them again.")
     process = subprocess.Popen(
-        [sys.executable, "-m", MODULE, str(upload_id), claim],
+        [sys.executable, "-m", MODULE, str(upload.pk), upload.claim],
         cwd=settings.BASE_DIR,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
     )
     try:
-        while True:
-            try:
-                process.wait(SIGN_SECONDS)
+        while upload.mine().exists():
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(RENEW_SECONDS)
                 break
-            except subprocess.TimeoutExpired:
-                if not mine.update(seen_at=timezone.now()):
-                    break
     finally:
         if process.poll() is None:
             process.kill()
-            process.wait()
-    if mine.update(state=UploadState.FAILED, message=BROKEN, ended_at=timezone.now()):
-        log.error("Upload %s: its process ended with code %s", upload_id, process.returncode)
-        _remove_files(DocumentUpload.objects.get(pk=upload_id))
+        process.wait()
+    if upload.mine().exists():
+        raise RuntimeError(f"Its process ended with code {process.returncode}.")
 
 
 def work_on(upload_id: int, claim: str) -> None:
     """Read the files of an upload under our claim, and say in its row what came of it."""
-    mine = DocumentUpload.objects.filter(pk=upload_id, claim=claim, state=UploadState.RUNNING)
-    upload = mine.first()
-    if upload is None:
-        return
-    said = timezone.now() - timedelta(seconds=SAY_SECONDS)
+    if upload := DocumentUpload.claimed(upload_id, claim):
+        upload.carry_out(_read)
+
+
+def _read(upload: DocumentUpload) -> None:
+    before, said = dict(upload.outcome), timezone.now() - timedelta(seconds=SAY_SECONDS)
 
     def report(step: str, done: int, total: int) -> None:
         nonlocal said
         now = timezone.now()
         if done == total or (now - said).total_seconds() >= SAY_SECONDS:
             said = now
-            mine.update(step=step, done=done, total=total, seen_at=now)
+            upload.say(f"{step}: {done:,} of {total:,}", done / (total or 1))
 
-    ends: dict[str, Any] = {"state": UploadState.FAILED}
+    def outcome(found: IngestReport) -> dict[str, Any]:
+        """Return what came of it, with what tries before this one have stored."""
+        told: dict[str, Any] = {
+            name: [*before.get(name, ()), *getattr(found, name)]
+            for name in ("added", "changed", "notes")
+        }
+        n_before = len(told["added"]) + len(told["changed"])
+        n_before -= len(found.added) + len(found.changed)
+        unchanged = max(0, found.unchanged - n_before)
+        return {**told, "unchanged": unchanged, "left_out": found.left_out}
+
+    def stored(found: IngestReport) -> None:
+        if not upload.mine().update(outcome=outcome(found)):
+            raise LostClaim
+
     try:
         found = ingest_documents(
             [kept_folders.found(upload.folder)],
@@ -157,24 +166,28 @@ def work_on(upload_id: int, claim: str) -> None:
             ),
             processes=max(1, (os.cpu_count() or 1) // 2),
             report=report,
+            stored=stored,
         )
-    except (DocumentError, DumpError) as error:
-        ends["message"] = str(error)
     except (DatabaseError, OSError) as error:
-        log.exception("Upload %s", upload_id)
-        ends["message"] = storing_failure(error)
-    else:
-        ends["state"], ends["corpus"] = UploadState.DONE, found.corpus
-        ends["outcome"] = {
-            "added": found.added,
-            "changed": found.changed,
-            "unchanged": found.unchanged,
-            "left_out": found.left_out,
-            "notes": found.notes,
-        }
-    mine.update(**ends, step="", ended_at=timezone.now())
-    _remove_files(upload)
+        raise Broken(storing_failure(error)) from error
+    upload.finish(corpus=found.corpus, outcome=outcome(found))
 
 
-def _remove_files(upload: DocumentUpload) -> None:
-    shutil.rmtree(kept_folders.found(upload.folder), ignore_errors=True)
+def unneeded_files() -> list[Path]:
+    """Return the folders of sent files that were read, refused, or kept for long enough."""
+    # Each has its row before it is made.
+    there = list(_uploads().glob("*"))
+    kept = Q(state=WorkState.FAILED, attempts=MOST_ATTEMPTS, ended_at__gt=timezone.now() - KEPT)
+    rows = DocumentUpload.objects.filter(Q(state__in=LongWork.GOING_ON) | kept)
+    needed = {kept_folders.found(name) for name in rows.values_list("folder", flat=True)}
+    return [folder for folder in there if folder not in needed]
+
+
+def remove_files() -> None:
+    """Remove them."""
+    for folder in unneeded_files():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _uploads() -> Path:
+    return Path(settings.HOME) / "uploads"

@@ -23,10 +23,10 @@ from collector.models import Collection
 from collector.protocols.loading import all_protocols
 
 # Take files that something learns from: each way of theirs is tried here.
-LEARN = {"baseline", "score", "make_combined", "train_baseline"}
+LEARN = {"baseline", "score", "make_combined"}
 # Learn, or write files to learn from, out of rows: what they tell is looked at in the tests of the
 # protocols that withhold.
-TELL = {"export_dataset", "judge_difficulty", "train_fold", "fulfil_order"}
+TELL = {"export_dataset", "judge_difficulty", "fold", "release"}
 # Write files to learn from for protocols that withhold nothing: the papers' files have all sets.
 TELL_ALL = {"rank_passages"}
 DO_NEITHER = {
@@ -42,8 +42,10 @@ DO_NEITHER = {
     "validate_answers": "changes rows",
     "look_after_collection": "changes rows",
     "look_after_what_is_due": "begins other jobs",
-    "read_documents": "reads texts into rows",
-    "sum_up_run": "changes rows",
+    "do_long_work": "does what a row asks for, by the name of its kind",
+    "upload": "reads texts into rows",
+    "rehearsal": "walks simulated workers through a copy, which is thrown away",
+    "cross-validation": "changes rows",
 }
 EXPORT_PART = '''"""Withholds the answers of its test split."""
 import json
@@ -92,6 +94,7 @@ def combine(corpus, release, sources, folder, seed, report):
 def test_of_every_command_and_job_it_is_known_what_learns_from_it() -> None:
     found = {path.stem for path in Path(commands.__file__).parent.glob("*.py")} - {"__init__"}
     found |= {name for name, each in vars(jobs).items() if isinstance(each, Task)}
+    found |= set(jobs.LONG_WORK)
     assert found == {*LEARN, *TELL, *TELL_ALL, *DO_NEITHER}
 
 

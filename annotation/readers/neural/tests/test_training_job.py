@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from annotation.baselines.tests.toy import make_protocol, write_sums
-from annotation.readers.watched_process import Refused, WatchedProcess
+from annotation.readers.watched_process import WatchedProcess
+from common.actions import ActionError
 
 
 def train(tmp_path: Path, name: str = "adder") -> None:
@@ -39,5 +40,5 @@ def test_it_trains_says_how_far_it_is_and_keeps_the_scores(tmp_path):
 
 
 def test_what_is_wrong_is_said_in_one_line(tmp_path):
-    with pytest.raises(Refused, match=r"^There is no baseline 'nobody': choose one of adder, "):
+    with pytest.raises(ActionError, match=r"^There is no baseline 'nobody': choose one of adder, "):
         train(tmp_path, name="nobody")

@@ -13,9 +13,7 @@ from annotation import jobs
 from annotation.models import (
     CrossValidation,
     Fold,
-    FoldState,
     HeldOutPrediction,
-    RunState,
     SplitAssignment,
 )
 from annotation.readers.example import Prediction
@@ -23,11 +21,13 @@ from annotation.readers.tests.making import make_examples
 from annotation.readers.watched_process import ReaderDied
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty import reader_process, readers, training
-from annotation.splits.difficulty.runs import SILENT, begin_run, fold_of, sum_up
+from annotation.splits.difficulty.runs import begin_run, fold_of, sum_up
 from annotation.splits.difficulty.single_hop_review import decide
 from annotation.splits.difficulty.status import table_of
 from annotation.splits.difficulty.tests.making import NOW, make_kept
-from annotation.splits.difficulty.training import MOST_ATTEMPTS, folds_to_train, train, work_on
+from annotation.splits.difficulty.training import train, work_on
+from common import long_work
+from common.long_work import DIED, MOST_ATTEMPTS, SILENT, LostClaim, WorkState
 
 pytestmark = pytest.mark.django_db
 
@@ -76,6 +76,12 @@ class QuickReader:
 
     def stop(self):
         pass
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch):
+    """Try again without a pause."""
+    monkeypatch.setattr(long_work, "PAUSES", (timedelta(0),) * 2)
 
 
 @pytest.fixture
@@ -127,7 +133,7 @@ def test_any_order_of_folds_gives_the_same_split(quick):
         collection = make_kept(24, slug=slug)
         run = begin(collection)
         ids = list(run.folds.values_list("pk", flat=True))
-        assert [train(ids[place]) for place in order] == [True] * 3
+        assert [train(ids[place], timezone.now()) for place in order] == [True] * 3
         run.refresh_from_db()
         counts = make_splits(collection, NOW)
         placed = SplitAssignment.objects.filter(question__stage__collection=collection)
@@ -144,7 +150,7 @@ def test_one_worker_and_four_at_once_give_the_same(quick):
     for slug, workers in (("one", 1), ("four", 4)):
         run = begin(make_kept(24, slug=slug))
         work_on(run, workers)
-        assert list(run.folds.values_list("state", "attempts")) == [(FoldState.DONE, 1)] * 3
+        assert list(run.folds.values_list("state", "attempts")) == [(WorkState.DONE, 1)] * 3
         make_splits(run.collection, NOW)
         placed = SplitAssignment.objects.filter(question__stage__collection=run.collection)
         rows = sorted(placed.values_list("question__key", "split", "reason"))
@@ -157,12 +163,12 @@ def test_a_killed_fold_is_trained_again_and_the_split_is_the_same(quick):
     run = begin(collection)
     quick.died = 2
     first = run.folds.get(number=0)
-    assert not train(first.pk)
+    assert not train(first.pk, timezone.now())
     first.refresh_from_db()
-    assert (first.state, first.attempts) == (FoldState.WAITING, 1)
-    assert "killed" in first.step
+    assert (first.state, first.attempts) == (WorkState.WAITING, 1)
+    assert "killed" in first.message
     work_on(run)
-    assert run.state == RunState.DONE
+    assert run.state == WorkState.DONE
     assert sorted(run.folds.values_list("attempts", flat=True)) == [1, 1, 3]
 
 
@@ -170,17 +176,17 @@ def test_a_fold_whose_worker_died_silently_is_claimed_by_another(quick):
     run = begin(make_kept(24))
     now = timezone.now()
     dead = run.folds.get(number=1)
-    claim = training._claim(dead.pk)
-    assert dead.pk not in folds_to_train(now, run)
-    assert not train(dead.pk), "its worker may be alive"
-    Fold.objects.filter(pk=dead.pk).update(seen_at=now - SILENT - timedelta(seconds=1))
-    assert dead.pk in folds_to_train(now, run)
-    assert train(dead.pk)
+    late = Fold.take(dead.pk, now)
+    assert dead.pk not in Fold.due(now)
+    assert not train(dead.pk, now), "its worker may be alive"
+    assert dead.pk in Fold.due(now + SILENT)
+    assert train(dead.pk, now + SILENT)
     dead.refresh_from_db()
     before = list(dead.predictions.values_list("question", "answer", "loss"))
-    late = QuickReader(None)
-    late.keys = list(dead.predictions.values_list("question__key", flat=True))
-    assert not training._store(dead, claim, late), "who lost the claim stores nothing"
+    reader = QuickReader(None)
+    reader.keys = list(dead.predictions.values_list("question__key", flat=True))
+    with pytest.raises(LostClaim):
+        training._store(late, reader)
     assert list(dead.predictions.values_list("question", "answer", "loss")) == before
 
 
@@ -188,31 +194,35 @@ def test_a_fold_that_always_fails_ends_the_run_with_a_reason(quick):
     run = begin(make_kept(24))
     quick.died = MOST_ATTEMPTS
     first = run.folds.get(number=0)
-    assert not any(train(first.pk) for _ in range(MOST_ATTEMPTS + 1))
+    assert not any(
+        train(first.pk, timezone.now() + n * SILENT) for n in range(1, MOST_ATTEMPTS + 2)
+    )
     run.refresh_from_db()
-    assert run.state == RunState.FAILED
+    assert run.state == WorkState.FAILED
     assert "Fold 1 failed 3 times: code -9" in run.message
-    assert not train(run.folds.get(number=1).pk), "nobody works for a run that is over"
+    assert not train(run.folds.get(number=1).pk, timezone.now()), (
+        "nobody works for a run that is over"
+    )
 
 
 def test_a_fold_that_keeps_dying_silently_ends_the_run(quick):
     run = begin(make_kept(24))
     long_ago = timezone.now() - 2 * SILENT
     run.folds.filter(number=0).update(
-        state=FoldState.RUNNING, attempts=MOST_ATTEMPTS, seen_at=long_ago, claim="x"
+        state=WorkState.RUNNING, attempts=MOST_ATTEMPTS, free_at=long_ago, claim="x"
     )
     work_on(run)
-    assert run.state == RunState.FAILED
-    assert "no sign" in run.message
+    assert run.state == WorkState.FAILED
+    assert f"Fold 1 failed 3 times: {DIED}" in run.message
 
 
 def test_one_of_those_who_finish_last_sums_the_run_up(quick):
     run = begin(make_kept(24))
     now = timezone.now()
     assert not sum_up(run.pk, now), "folds are waiting"
-    run.folds.update(state=FoldState.DONE)
+    run.folds.update(state=WorkState.DONE)
     run.predictions.update(answer="x", loss=1)
-    CrossValidation.objects.filter(pk=run.pk).update(state=RunState.SUMMING, seen_at=now)
+    CrossValidation.objects.filter(pk=run.pk).update(state=WorkState.RUNNING, free_at=now + SILENT)
     assert not sum_up(run.pk, now), "another is at it"
     assert sum_up(run.pk, now + 2 * SILENT), "who died is relieved"
     assert not sum_up(run.pk, now + 4 * SILENT)
@@ -221,12 +231,12 @@ def test_one_of_those_who_finish_last_sums_the_run_up(quick):
 def test_jobs_look_for_folds_that_wait(quick, monkeypatch):
     run = begin(make_kept(24))
     sent = []
-    monkeypatch.setattr(jobs.train_fold, "apply_async", lambda args, **options: sent.append(args))
-    jobs.judge_what_is_due()
-    for (fold,) in sent:
-        jobs.train_fold(fold)
+    monkeypatch.setattr(jobs.do_long_work, "apply_async", lambda what, **how: sent.append(what))
+    jobs.look_after_what_is_due()
+    for what in sent:
+        jobs.do_long_work(*what)
     run.refresh_from_db()
-    assert (len(sent), run.state) == (3, RunState.DONE)
+    assert (len(sent), run.state) == (3, WorkState.DONE)
 
 
 @pytest.fixture
@@ -288,11 +298,11 @@ def test_a_machine_without_torch_leaves_folds_to_one_that_has_it(quick, installe
     run = begin_run(collection, table_of(collection), "rita", timezone.now(), "neural")
     first = run.folds.get(number=0)
     installed(False)
-    assert not train(first.pk)
+    assert not train(first.pk, timezone.now())
     first.refresh_from_db()
-    assert (first.state, first.attempts) == (FoldState.WAITING, 0)
+    assert (first.state, first.attempts) == (WorkState.WAITING, 0)
     installed(True)
-    assert train(first.pk)
+    assert train(first.pk, timezone.now())
 
 
 def test_no_second_reader_is_trained_while_one_is(quick, installed):
@@ -301,7 +311,7 @@ def test_no_second_reader_is_trained_while_one_is(quick, installed):
     with pytest.raises(CommandError, match="by the reader light goes on in pilot"):
         command("--reader", "neural")
     run.refresh_from_db()
-    assert run.state == RunState.TRAINING
+    assert run.state == WorkState.WAITING
 
 
 def test_the_process_ends_when_it_is_told_nothing_any_more(tmp_path):
