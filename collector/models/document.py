@@ -6,7 +6,6 @@ Its text is in its article's sections and paragraphs, as that of all articles.
 from django.db import models
 from django.db.models import Q
 
-from collector.ingest.errors import DocumentError, DumpError
 from collector.models.article import Article
 from collector.models.corpus import Corpus
 from common.long_work import LongWork
@@ -68,8 +67,6 @@ class DocumentUpload(LongWork):
     sentences: added, changed, left_out, notes, and the number unchanged. `form_key` is of the form
     that sent them: the same is sent again only where nothing was imported.
     """
-
-    REFUSALS = (*LongWork.REFUSALS, DocumentError, DumpError)
 
     slug = models.CharField(max_length=80)
     corpus = models.ForeignKey(Corpus, models.CASCADE, null=True, related_name="uploads")

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from collector import kept_folders
 from collector.ingest.documents.ingestion import IngestReport, ingest_documents
+from collector.ingest.errors import DocumentError, DumpError
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.store import storing_failure
 from collector.models import Corpus, DocumentUpload
@@ -168,6 +169,8 @@ def _read(upload: DocumentUpload) -> None:
             report=report,
             stored=stored,
         )
+    except (DocumentError, DumpError) as error:
+        raise ActionError(str(error)) from None
     except (DatabaseError, OSError) as error:
         raise Broken(storing_failure(error)) from error
     upload.finish(corpus=found.corpus, outcome=outcome(found))
