@@ -2,18 +2,12 @@
 
 from collections.abc import Iterable
 from datetime import timedelta
-from itertools import chain
-from pathlib import Path
 
-from django.conf import settings
 from django.utils import timezone
 
 from annotation import jobs
+from annotation.left_files import half_written, remove_half_written
 from annotation.models import Release
-from annotation.rehearsal.orders import leftovers, throw_leftovers_away
-from annotation.release.publish_release import reconcile
-from annotation.release.release_folder import left_behind
-from collector.ingest.documents.uploads import remove_files, unneeded_files
 from collector.models import Collection
 from common.checkup import Check, index_check
 from common.long_work import WorkState
@@ -53,24 +47,6 @@ def look_at_held() -> None:
     """Look after them now."""
     for row in Collection.objects.filter(slug__in=held_collections()):
         jobs.look_after_collection(row.pk)
-
-
-def half_written() -> list[str]:
-    """Return the folders of releases, rehearsals and uploads that nobody is at any more."""
-    left = chain.from_iterable(map(left_behind, _bases()))
-    return [str(path) for path in [*left, *leftovers(), *unneeded_files()]]
-
-
-def remove_half_written() -> None:
-    """Remove them, and what they brought into place: nobody has been told of any."""
-    for base in _bases():
-        reconcile(base)
-    throw_leftovers_away()
-    remove_files()
-
-
-def _bases() -> set[Path]:
-    return {Path(settings.RELEASES), settings.HOME / "releases", settings.RANKINGS}
 
 
 def lost_releases() -> list[str]:

@@ -9,8 +9,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.baselines.training_jobs import train_baseline
+from annotation.claimed_folders import remove_leftovers
 from annotation.decisions.replacements import replace_left_out
 from annotation.decisions.verdicts import decide_collection
+from annotation.left_files import remove_half_written
 from annotation.models import BaselineRun, CrossValidation, Fold, Rehearsal, ReleaseOrder
 from annotation.readers.human_performance import sample_questions
 from annotation.rehearsal.orders import rehearse
@@ -117,15 +119,22 @@ def look_after_what_is_due() -> None:
     liveness.record_beat(liveness.JOBS)
     known.record(timezone.now())
     for collection_id in due_work.due(timezone.now()):
-        # Dropped where nobody takes it up before it is sent again.
-        look_after_collection.apply_async((collection_id,), expires=settings.POLL_SECONDS)
+        look_after_collection.apply_async((collection_id,), expires=settings.MESSAGE_SECONDS)
     for kind, (model, _) in LONG_WORK.items():
         queue = "readers" if kind in FOR_READERS else None
         for pk in model.due(timezone.now()):
-            do_long_work.apply_async((kind, pk), expires=settings.POLL_SECONDS, queue=queue)
+            do_long_work.apply_async((kind, pk), expires=settings.MESSAGE_SECONDS, queue=queue)
+
+
+@app.task
+def remove_left_files() -> None:
+    """Remove what those who died have left of releases, rehearsals and uploads."""
+    remove_half_written()
 
 
 @app.task
 def do_long_work(kind: str, pk: int) -> None:
     """Do what a row asks for, unless somebody else does, or this machine cannot."""
     LONG_WORK[kind][1](pk, timezone.now())
+    # Of whoever had it before, and died.
+    remove_leftovers()

@@ -202,13 +202,16 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_CONSUMER = "collector.serving.lone_consumer:LoneConsumer"
 # How often the jobs ask what is due: one query, however many collections there are.
 POLL_SECONDS = 2.0
+# A message that nobody has taken up for so long is dropped: those after it ask the same. By the
+# clock of whoever takes it up, which may be another machine's and ahead.
+MESSAGE_SECONDS = 60.0
 # Somebody waits for a partner, or for one who may have left; a queue of their own lets a worker
 # look after them while others wait for a marketplace.
 DIALOG_POLL_SECONDS = 0.8
 CELERY_TASK_ROUTES = {"tasks.jobs.look_after_dialogs": {"queue": "dialogs"}}
 CELERY_BEAT_SCHEDULER = "collector.serving.liveness:Clock"
 CELERY_BEAT_SCHEDULE = {
-    name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    name: {"task": task, "schedule": seconds, "options": {"expires": MESSAGE_SECONDS}}
     for name, task, seconds in (
         ("due", "annotation.jobs.look_after_what_is_due", POLL_SECONDS),
         ("dialogs", "tasks.jobs.look_after_dialogs", DIALOG_POLL_SECONDS),

@@ -5,17 +5,16 @@ with a database, a marketplace and keys of its own, and no address of ours.
 """
 
 import json
-import shutil
 import socket
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotation.claimed_folders import claimed_folder
 from annotation.models import Rehearsal, RehearsalPage
 from annotation.readers.watched_process import ReaderDied, WatchedProcess
 from annotation.rehearsal.__main__ import COPY, FINDINGS, PAGES, WORK
@@ -26,8 +25,6 @@ from collector.models.corpus import CorpusKind
 from collector.protocols.loading import ProtocolError, get_protocol
 from common.actions import ActionError
 from common.command_line import MANAGE
-from common.long_work import WorkState
-from common.safe_files import private_path
 from tasks.kinds.registry import kind_of
 from tasks.money.estimates import estimate, totals
 
@@ -91,34 +88,29 @@ def rehearse(rehearsal_id: int, now: datetime, report: Report = lambda step, sha
 
     report: is told a step and the share of all that is done.
     """
-    done = Rehearsal.do(rehearsal_id, now, partial(_rehearse, report=report))
-    throw_leftovers_away()
-    return done
+    return Rehearsal.do(rehearsal_id, now, partial(_rehearse, report=report))
 
 
 def _rehearse(row: Rehearsal, report: Report) -> None:
     row.say("The collection is copied")
-    folder = _folder() / row.claim
-    private_path(_folder())
-    private_path(folder)
-    process = WatchedProcess(folder)
-    try:
+    with claimed_folder(row) as folder:
         copied = write_copy(row.collection, row.n_workers, folder / COPY)
         work = {"n_workers": row.n_workers, "most_seconds": 60 * MOST_MINUTES}
         (folder / WORK).write_text(json.dumps(work), "utf-8")
-        process.run("-m", MODULE, str(folder), **_nothing_of_ours(folder))
-        _watch(row, process, report)
-        process.check()
+        process = WatchedProcess(folder)
+        try:
+            process.run("-m", MODULE, str(folder), **_nothing_of_ours(folder))
+            _watch(row, process, report)
+            process.check()
+        except ReaderDied as error:
+            # What it said last is nothing for the page.
+            raise RuntimeError(str(error)) from None
+        finally:
+            process.stop()
         findings = json.loads((folder / FINDINGS).read_text("utf-8"))
         # A line ends where a file's lines do: words may have what splitlines() takes for an end.
         with (folder / PAGES).open(encoding="utf-8") as file:
             pages = [json.loads(line) for line in file]
-    except ReaderDied as error:
-        # What it said last is nothing for the page.
-        raise RuntimeError(str(error)) from None
-    finally:
-        process.stop()
-        shutil.rmtree(folder, ignore_errors=True)
     whole = totals(row.collection, estimate(row.collection))
     findings["copied"] = {"seeds": copied.seeds, "articles": copied.articles}
     findings["part"] = _part(row.collection, copied)
@@ -177,22 +169,3 @@ def _nothing_of_ours(folder: Path) -> dict[str, str]:
         "DJANGO_SETTINGS_MODULE": "annotation.rehearsal.home_settings",
         "PORT": str(port),
     }
-
-
-def _folder() -> Path:
-    return Path(settings.HOME) / "rehearsals"
-
-
-def leftovers() -> list[Path]:
-    """Return the copies of rehearsals on this machine that nobody is at any more."""
-    # Each has its claim before it is made.
-    there = list(_folder().glob("*"))
-    going_on = Rehearsal.objects.filter(state=WorkState.RUNNING)
-    claims = set(going_on.values_list("claim", flat=True))
-    return [left for left in there if left.name not in claims]
-
-
-def throw_leftovers_away() -> None:
-    """Remove them."""
-    for left in leftovers():
-        shutil.rmtree(left, ignore_errors=True)

@@ -7,7 +7,7 @@ from celery.worker.consumer import Consumer
 from django.conf import settings
 from kombu.exceptions import OperationalError
 
-LOOK = "annotation.jobs.look_after_what_is_due"
+AT_ONCE = ("annotation.jobs.look_after_what_is_due", "annotation.jobs.remove_left_files")
 
 
 class LoneConsumer(Consumer):  # type: ignore[misc]
@@ -23,9 +23,13 @@ class LoneConsumer(Consumer):  # type: ignore[misc]
         super().__init__(*arguments, worker_options=chosen, **options)
 
     def on_ready(self) -> None:
-        """Have what is due looked at as soon as the queue is there; the clock comes later."""
+        """Have what is due looked at as soon as the queue is there; the clock comes later.
+
+        And what the dead have left.
+        """
         super().on_ready()
         if self.app.conf.task_default_queue in self.app.amqp.queues.consume_from:
             # Where that fails the clock goes on asking.
             with suppress(OperationalError):
-                self.app.send_task(LOOK, expires=settings.POLL_SECONDS)
+                for job in AT_ONCE:
+                    self.app.send_task(job, expires=settings.MESSAGE_SECONDS)

@@ -10,6 +10,7 @@ from celery.apps.worker import Worker
 from celery.exceptions import CPendingDeprecationWarning
 
 from collector.celery import app
+from collector.serving.lone_consumer import AT_ONCE
 
 QUEUE = "redis://127.0.0.1:6399/7"
 
@@ -46,7 +47,7 @@ def test_a_worker_looks_for_what_is_due_as_soon_as_it_is_ready() -> None:
         "from collector.celery import app; app.send_task = lambda name, **_: print(name); "
         + "".join(ready.format(queue) for queue in ("celery", "readers"))
     )
-    assert told == ["annotation.jobs.look_after_what_is_due", "|", "|"]
+    assert told == [*AT_ONCE, "|", "|"]
 
 
 def test_a_worker_starts_without_pages_and_what_few_jobs_need() -> None:

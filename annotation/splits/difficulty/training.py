@@ -1,16 +1,15 @@
 """Trains the folds of a run: each is claimed by one worker, and by another when that one dies."""
 
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 
 from django.db import connection, transaction
 from django.utils import timezone
 
+from annotation.claimed_folders import claimed_folder
 from annotation.models import CrossValidation, Fold, HeldOutPrediction
 from annotation.readers.example import Example
 from annotation.readers.watched_process import ReaderDied
@@ -52,8 +51,8 @@ def train_alone(fold_id: int, now: datetime) -> bool:
 
 def _train(fold: Fold, tell: Callable[[Fold], object]) -> None:
     fold.say("Writing examples")
-    with tempfile.TemporaryDirectory(prefix="fold-") as folder:
-        process = ReaderProcess(Path(folder))
+    with claimed_folder(fold) as folder:
+        process = ReaderProcess(folder)
         try:
             process.start(
                 readers_of(fold.run.collection)[fold.run.reader],

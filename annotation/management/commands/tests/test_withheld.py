@@ -42,6 +42,7 @@ DO_NEITHER = {
     "validate_answers": "changes rows",
     "look_after_collection": "changes rows",
     "look_after_what_is_due": "begins other jobs",
+    "remove_left_files": "removes files",
     "do_long_work": "does what a row asks for, by the name of its kind",
     "upload": "reads texts into rows",
     "rehearsal": "walks simulated workers through a copy, which is thrown away",
