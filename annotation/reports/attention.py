@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.decisions.counted_work import counted_without
@@ -134,15 +134,19 @@ def empty_submissions_waiting() -> QuerySet[EmptySubmission]:
 
 
 def refused_submissions() -> QuerySet[Submission]:
-    """Return the work that the marketplace would not pay and that has no HIT of its own yet."""
-    rerouted = Payment.objects.filter(posting__worker__isnull=False, submission__isnull=False)
+    """Return the work that the marketplace would not pay, still owed and without its own HIT."""
+    due = Payment.objects.filter(state=PaymentState.DUE, posting__worker=None)
     rows = Submission.objects.filter(state=ReceiptState.REFUSED)
-    return rows.exclude(pk__in=rerouted.filter(state=PaymentState.DUE).values("submission"))
+    return rows.filter(pk__in=due.values("submission"))
 
 
 def refused_empty_submissions() -> QuerySet[EmptySubmission]:
     """Return what came without work, was to be paid, and the marketplace would not pay."""
-    return EmptySubmission.objects.filter(state=ReceiptState.REFUSED)
+    due = Payment.objects.filter(
+        kind=PaymentKind.REWARD, state=PaymentState.DUE, worker=OuterRef("session__worker")
+    )
+    rows = EmptySubmission.objects.filter(state=ReceiptState.REFUSED)
+    return rows.filter(Exists(due.filter(posting=OuterRef("session__posting"))))
 
 
 def refused_bonuses() -> QuerySet[Payment]:

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from common.prepared_sql import PreparedQuery, insert
@@ -56,12 +56,21 @@ IN_THE_WAY = PreparedQuery(
     kind=int,
     now=datetime,
 )
+# Of an open account.
 QUEUE_LENGTH = PreparedQuery(
     lambda worker, now: (
-        Assignment.objects.filter(worker=worker, state=AssignmentState.ACCEPTED, deadline__gt=now)
-        .order_by()
-        .values("worker")
-        .annotate(n=Count("pk"))
+        Worker.objects.filter(pk=worker, is_active=True)
+        .annotate(
+            n=Subquery(
+                Assignment.objects.filter(
+                    worker=OuterRef("pk"), state=AssignmentState.ACCEPTED, deadline__gt=now
+                )
+                .order_by()
+                .values("worker")
+                .annotate(n=Count("pk"))
+                .values("n")
+            )
+        )
         .values_list("n")
     ),
     worker=int,
@@ -226,8 +235,11 @@ def _check_may_accept(worker: Worker, hit: HIT, now: datetime) -> None:
         raise RefusedError(_("You have a HIT of this kind, and nobody can have two of it."))
     if not access_to(hit.hit_type, record_for(worker, hit.hit_type)).can_accept:
         raise RefusedError(_("This HIT asks for a qualification that you do not have yet."))
-    (n_held,) = QUEUE_LENGTH.first(worker=worker.pk, now=now) or (0,)
-    if n_held >= queue_limit():
+    row = QUEUE_LENGTH.first(worker=worker.pk, now=now)
+    if row is None:
+        # It was closed, merged or erased while this waited for its lock.
+        raise RefusedError(_("This account is closed. Ask the host of the marketplace."))
+    if (row[0] or 0) >= queue_limit():
         raise RefusedError(
             _("You hold %(most)s HITs already. Finish or return one, then accept this one.")
             % {"most": queue_limit()}

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from marketplace.models import HANDED_IN, Assignment, BonusPayment, LedgerKind
+from marketplace.models import HANDED_IN, Assignment, BonusPayment, LedgerKind, Worker
 from marketplace.models.identifiers import new_entity_id
 from marketplace.money import funds
 from marketplace.money.amounts import amount_of, cents_of
@@ -35,6 +35,11 @@ def send_bonus(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
         with transaction.atomic(using=DATABASE):
             claim_token(call, "SendBonus", parameters.get("UniqueRequestToken"), request_id)
             worker_id = funds.account_of(assignment.worker_id)
+            if Worker.objects.filter(pk=worker_id, erased_at__isnull=False).exists():
+                raise RequestError(
+                    "InvalidWorkerState",
+                    "This worker has erased their account: nobody can be paid a bonus any more.",
+                )
             funds.move(call.requester.pk, hold_cents=0, spend_cents=cents)
             bonus = BonusPayment.objects.create(
                 requester=call.requester,

@@ -6,27 +6,67 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Model, Q, QuerySet
 
+from common.erasure import Rows, erase_rows
 from marketplace.hits.acceptance import give_back
-from marketplace.models import (
-    Assignment,
-    AssignmentState,
-    Contest,
-    Invitation,
-    Message,
-    PaymentReport,
-    PayoutLine,
-    QualificationRequest,
-    Worker,
-    WorkerProfile,
-    WorkerSession,
-)
+from marketplace.models import Assignment, AssignmentState, Contest, Worker
 from marketplace.router import DATABASE
 
 # Who may prove to be the worker; not theirs to read, and of no use to them.
 SECRET = {"password", "link_digest", "token_digest", "secret", "key"}
 # Notes that requesters keep to themselves.
 PRIVATE = {("workerblock", "reason")}
-ERASED_NAME = "–"
+IN_THE_BOOKS = "The books name a payment by it."
+ERASING = (
+    *(
+        Rows(f"marketplace.{model}", "worker", None)
+        for model in (
+            "Message",
+            # Whoever misses a payment writes how they are paid.
+            "PaymentReport",
+            "QualificationRequest",
+            "Invitation",
+            "WorkerProfile",
+            "WorkerSession",
+        )
+    ),
+    Rows("marketplace.WorkerBlock", "worker", {"reason": ""}),
+    Rows("marketplace.QualificationGrant", "worker", {"reason": "", "reason_message": None}),
+    Rows("marketplace.Contest", "assignment__worker", {"text": "", "answer": ""}),
+    Rows(
+        "marketplace.Assignment",
+        "worker",
+        {"late_answer": "", "feedback": "", "form_key": ""},
+        stays={"answer": "It was handed in to a requester."},
+    ),
+    Rows("marketplace.BonusPayment", "worker", {"reason": ""}),
+    Rows(
+        "marketplace.PayoutLine",
+        "worker",
+        {"pay_to": "", "pay_name": ""},
+        stays={"reference": IN_THE_BOOKS},
+    ),
+    Rows(
+        "marketplace.Payout",
+        "worker",
+        stays={"method": IN_THE_BOOKS, "reference": IN_THE_BOOKS},
+    ),
+    Rows(
+        "marketplace.Worker",
+        "pk",
+        {
+            "display_name": "–",
+            "sign_in_name": None,
+            "link_digest": None,
+            "password": "",
+            "country": "",
+            "subdivision": "",
+            "language": "",
+            "theme": "",
+            "list_choices": {},
+        },
+        stays={"worker_id": "It is random, and leads to nobody."},
+    ),
+)
 
 
 def everything_about(worker: Worker) -> dict[str, Any]:
@@ -62,32 +102,17 @@ def _fields(row: Model) -> dict[str, Any]:
 
 
 def erase(worker: Worker, now: datetime) -> None:
-    """Forget who the worker was; what they handed in and were paid keeps the random id alone.
+    """Forget who the worker was, as ERASING says; what they handed in keeps the random id alone.
 
-    HITs in progress are returned, messages, requests and reports deleted, every sign-in ended.
+    HITs in progress are returned, those of accounts that were merged into this one too.
     """
-    for assignment in Assignment.objects.filter(worker=worker, state=AssignmentState.ACCEPTED):
-        give_back(assignment, now)
     with transaction.atomic(using=DATABASE):
-        Assignment.objects.filter(worker=worker).update(late_answer="")
-        Message.objects.filter(worker=worker).delete()
-        # Whoever misses a payment writes how they are paid.
-        PaymentReport.objects.filter(worker=worker).delete()
-        QualificationRequest.objects.filter(worker=worker).delete()
-        Invitation.objects.filter(worker=worker).delete()
-        WorkerProfile.objects.filter(worker=worker).delete()
-        PayoutLine.objects.filter(worker=worker).update(pay_to="", pay_name="")
-        accounts = Worker.objects.filter(Q(pk=worker.pk) | Q(merged_into=worker))
-        WorkerSession.objects.filter(worker__in=accounts).delete()
-        accounts.update(
-            display_name=ERASED_NAME,
-            sign_in_name=None,
-            link_digest=None,
-            password="",
-            country="",
-            subdivision="",
-            is_adult=False,
-            is_active=False,
-            list_choices={},
-            erased_at=now,
-        )
+        mine = Worker.objects.filter(Q(pk=worker.pk) | Q(merged_into=worker)).order_by("pk")
+        # Another tab that accepts a HIT meanwhile waits, and then finds the account closed.
+        accounts = [account.pk for account in mine.select_for_update()]
+        for assignment in Assignment.objects.filter(
+            worker__in=accounts, state=AssignmentState.ACCEPTED
+        ):
+            give_back(assignment, now)
+        erase_rows(ERASING, accounts)
+        mine.update(is_adult=False, is_active=False, erased_at=now)

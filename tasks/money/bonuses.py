@@ -23,6 +23,7 @@ from tasks.models import (
 )
 from tasks.money import budget
 from tasks.money.compensation import open_posting
+from tasks.money.payments import let_go
 from tasks.money.performance_bonuses.bonus_fund import enter_bonus
 from tasks.posting.hits import TOKEN_HOLDS, money
 from tasks.work.leases import LATE_WORK
@@ -75,15 +76,10 @@ def drop(payment: Payment) -> bool:
     Returns False, and nothing is done, for any other: what a rule promised stays owed to everyone
     who can be reached.
     """
-    with transaction.atomic():
-        rows = Payment.objects.filter(pk=payment.pk, kind=PaymentKind.BONUS).exclude(
-            by="", worker__identity__isnull=False
-        )
-        dropped = rows.filter(state=PaymentState.REFUSED).update(state=PaymentState.WITHHELD)
-        if dropped:
-            give_back = budget.give_back_beside if payment.by else budget.give_back
-            give_back(payment.collection_id, payment.amount_cents + payment.fee_cents)
-    return bool(dropped)
+    refused = Payment.objects.filter(
+        pk=payment.pk, kind=PaymentKind.BONUS, state=PaymentState.REFUSED
+    )
+    return bool(let_go(refused.exclude(by="", worker__identity__isnull=False)))
 
 
 def send_due(collection: Collection, now: datetime) -> int:

@@ -12,9 +12,10 @@ from django.utils.text import Truncator
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from common.actions import ActionError
 from tasks.crowd import marketplace
 from tasks.kinds.registry import kind_of
-from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState
+from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState, Worker
 from tasks.money import budget, lease_reserves
 from tasks.people.qualifications import requester_keyword
 from tasks.posting.hits import find_forgotten, money, page_of, went_live
@@ -187,12 +188,29 @@ def reopen_lapsed(collection: Collection, now: datetime) -> int:
     return marketplace.one_by_one(lapsed, lambda posting: _reopen(posting, now))
 
 
-def _reopen(posting: Posting, now: datetime) -> int:
+def take_down(worker: Worker) -> None:
+    """End the HITs that only this worker can take, before what they pay is let go.
+
+    Raises MarketplaceError, and ActionError where one was taken: it is paid.
+    """
+    up = Posting.objects.filter(worker=worker, state=PostingState.LIVE)
+    if not all(_is_untaken(posting) for posting in up):
+        raise ActionError(
+            "This person has taken a HIT that pays what they are owed: wait until it is paid."
+        )
+
+
+def _is_untaken(posting: Posting) -> bool:
+    """End a HIT, and return whether its worker neither holds it nor has handed it in."""
     marketplace.expire_hit(posting.external_id)
-    if not marketplace.is_vacant(posting.external_id):
-        return 0
-    if any(marketplace.assignments_of(posting.external_id)):
-        # It was handed in, and is paid when it is reconciled.
+    return marketplace.is_vacant(posting.external_id) and not any(
+        # What was handed in is paid when it is reconciled.
+        marketplace.assignments_of(posting.external_id)
+    )
+
+
+def _reopen(posting: Posting, now: datetime) -> int:
+    if not _is_untaken(posting):
         return 0
     return Posting.objects.filter(pk=posting.pk, token=posting.token).update(
         state=PostingState.PUBLISHING,

@@ -89,13 +89,17 @@ def _unknown(
     known = Counter(rows.values_list("amount_cents", "reason"))
     twins: Counter[bonuses.ListedBonus] = Counter()
     unknown = []
-    for row in sent:
+    # A reason that was erased, there or here, is like any other of the amount: those come last.
+    for row in sorted(sent, key=lambda row: row.reason == ""):
         twins[row] += 1
-        likeness = row.cents(minor_units), row.reason[:LONGEST_REASON]
-        if known[likeness]:
-            known[likeness] -= 1
+        cents, reason = row.cents(minor_units), row.reason[:LONGEST_REASON]
+        alike = [(cents, reason), (cents, "")]
+        if not reason:
+            alike += [each for each in known if each[0] == cents]
+        if found := next((each for each in alike if known[each]), None):
+            known[found] -= 1
             continue
-        name = f"{row.assignment_id}/{row.sent_at.isoformat()}/{likeness}/{twins[row]}"
+        name = f"{row.assignment_id}/{row.sent_at.isoformat()}/{(cents, reason)}/{twins[row]}"
         unknown.append((row, f"elsewhere:{posting.token}:{uuid5(NAMESPACE_URL, name)}"))
     return unknown
 

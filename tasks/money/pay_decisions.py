@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from common.actions import ActionError
-from tasks.models import EmptySubmission, Posting, ReceiptState, Rejection, Submission
+from tasks.models import EmptySubmission, PaymentState, Posting, ReceiptState, Rejection, Submission
 from tasks.money import payments, rejections
 from tasks.money.payments import Work
 from tasks.posting import empty_submissions, reconcile
@@ -66,6 +66,8 @@ def try_again(work: Work, words: str, by: str, now: datetime) -> str:
             raise ActionError(
                 "It is paid by a HIT of their own: asked again, it would be paid twice."
             )
+        if not work.payments.filter(state=PaymentState.DUE).exists():
+            raise ActionError("Its worker was forgotten and has waived it: nothing is owed.")
         asked = payments.change_state(work, [ReceiptState.REFUSED], ReceiptState.APPROVING)
     if not asked:
         raise ActionError("The marketplace refuses it no longer: this page shows how it stands.")

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q, Sum
+from django.db.models import F, Q, QuerySet, Sum
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
@@ -159,6 +159,21 @@ def withhold(work: Work, now: datetime) -> None:
     cents = due.aggregate(cents=COST)["cents"]
     due.update(state=PaymentState.WITHHELD)
     budget.give_back(collection_id, cents)
+
+
+def let_go(owed: "QuerySet[Payment]") -> int:
+    """Owe these payments no more, and give the budget back what they cost; returns how many.
+
+    Locks them.
+    """
+    with transaction.atomic():
+        rows = list(owed.select_for_update(of=("self",)))
+        for row in rows:
+            # What a person gave was added to what the collection costs.
+            give_back = budget.give_back_beside if row.by else budget.give_back
+            give_back(row.collection_id, row.amount_cents + row.fee_cents)
+        Payment.objects.filter(pk__in=[row.pk for row in rows]).update(state=PaymentState.WITHHELD)
+    return len(rows)
 
 
 def owe_again(work: Work, by: str, now: datetime, *, within_budget: bool) -> bool:

@@ -1,12 +1,19 @@
 """A person is forgotten when they ask, but never while they work or are owed money."""
 
+from uuid import uuid4
+
 import pytest
+from django.apps import apps
 from django.core.management import CommandError, call_command
 
+from annotation.reports.attention import refused_submissions
 from common.actions import ActionError
+from tasks.crowd import marketplace
 from tasks.management.commands.erase_worker import Command
-from tasks.models import Identity, Lease, Payment, Submission
+from tasks.models import Identity, Lease, Payment, Posting, Question, Submission
+from tasks.money import bonuses, pay_decisions
 from tasks.people.erasure import forget
+from tasks.tests.deciding import DAY, money
 from tasks.tests.making import (
     NOW,
     make_collection,
@@ -52,6 +59,87 @@ def test_identity_and_drafts_go_and_payments_keep_the_internal_id(lease):
     assert Payment.objects.get().worker == lease.worker
     lease.worker.refresh_from_db()
     assert lease.worker.withdrawn_at is not None
+
+
+def test_words_about_the_person_are_gone_and_what_they_made_stays(lease):
+    work = submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
+    Payment.objects.update(state="confirmed", reason="planted", refusal="planted: AADA is closed")
+    Submission.objects.update(
+        state="rejected",
+        refusal="planted",
+        raw={**work.raw, "archive": {"feedback": "planted: Ada copied"}},
+    )
+    times = {"alone_from": NOW, "holds_until": NOW + DAY, "take_back_until": NOW + DAY}
+    row = lease.session.rejections.create(
+        reason="planted: Ada copied",
+        state="rejected",
+        proposed_by="rita",
+        proposed_at=NOW,
+        confirmed_by="grace",
+        confirmed_at=NOW,
+        **times,
+    )
+    row.steps.create(state="proposed", by="rita", at=NOW, why="planted: Ada Smith")
+    kept = [Submission.objects.values_list("raw__questions"), Question.objects.values_list("text")]
+    before = [list(rows) for rows in kept]
+    exclude = {"collection": row.session.posting.stage.collection, "worker": lease.worker}
+    apps.get_model("annotation.Exclusion").objects.create(
+        **exclude, why="planted", by="rita", at=NOW, back_why="planted", back_at=NOW
+    )
+    assert planted() == 8
+    forget(lease.worker, NOW, withdraw=False)
+    assert planted() == 0
+    assert [list(rows.all()) for rows in kept] == before
+
+
+def planted():
+    """Return how many fields of our rows hold planted words."""
+    configs = [apps.get_app_config(app) for app in ("tasks", "annotation")]
+    rows = [row for app in configs for model in app.get_models() for row in model.objects.values()]
+    return sum("planted" in str(value) for row in rows for value in row.values())
+
+
+@pytest.fixture
+def refused(lease, fake_marketplace):
+    """Return work, and a bonus that a rule promised, which the marketplace refuses to pay."""
+    work = submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
+    Submission.objects.update(state="refused", refusal="This account is closed.")
+    bonus = bonuses.give(lease, 70, "Ten good ones.", "rita", uuid4(), NOW)
+    Payment.objects.filter(pk=bonus.pk).update(state="refused")
+    return work
+
+
+def test_what_a_closed_account_cannot_be_paid_is_waived_and_the_budget_has_it_back(refused):
+    collection = refused.lease.unit.stage.collection
+    owed = refused_submissions().filter(pk=refused.pk)
+    assert owed.exists()
+    with pytest.raises(CommandError, match="let go by --waive"):
+        call_command("erase_worker", "AADA")
+    call_command("erase_worker", "AADA", "--waive")
+    assert not Identity.objects.exists()
+    assert set(Payment.objects.values_list("state", flat=True)) == {"withheld"}
+    assert money(collection)[1] == 0
+    assert not owed.exists()
+    with pytest.raises(ActionError, match="has waived it"):
+        pay_decisions.try_again(refused, "", "rita", NOW)
+
+
+def test_a_hit_that_pays_the_person_alone_is_taken_down_before_it_is_waived(
+    refused, fake_marketplace, monkeypatch
+):
+    monkeypatch.setattr(marketplace, "assignments_of", lambda hit: iter(listed_there))
+    listed_there = ["handed in"]
+    pay_decisions.pay_apart(refused, "", "rita", NOW)
+    Posting.objects.filter(worker=refused.lease.worker).update(state="live", external_id="HIT-OWN")
+    fake_marketplace.pending["HIT-OWN"] = 0
+    with pytest.raises(CommandError, match="wait until it is paid"):
+        call_command("erase_worker", "AADA", "--waive")
+    assert Payment.objects.filter(state="due").exists()
+    listed_there.clear()
+    call_command("erase_worker", "AADA", "--waive")
+    assert ("update_expiration_for_hit", "HIT-OWN") in fake_marketplace.told
+    assert not Payment.objects.filter(state="due").exists()
+    assert not Identity.objects.exists()
 
 
 def test_nobody_unknown_can_be_forgotten():

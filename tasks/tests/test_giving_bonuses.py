@@ -91,6 +91,21 @@ def test_one_whose_reply_was_lost_is_not_found_again_as_somebody_elses(collectio
     assert listed_cents(counter) == ledger_cents() == 150
 
 
+@pytest.mark.parametrize("side", ["here", "there"])
+def test_a_bonus_whose_reason_was_erased_is_not_taken_for_anothers(collection, work, counter, side):
+    give(work)
+    bonuses.send_due(collection, SOON)
+    paid_elsewhere(counter, work, amount="1.50", reason="From another program.")
+    if side == "here":
+        Payment.objects.filter(kind=PaymentKind.BONUS).update(reason="")
+    else:
+        counter.sent[0]["Reason"] = ""
+    assert external_bonuses.find(collection, HOURS) == 1
+    external_bonuses.ask_anew(collection, HOURS)
+    assert external_bonuses.find(collection, HOURS) == 0
+    assert listed_cents(counter) == ledger_cents() == 300
+
+
 @pytest.mark.parametrize(
     ("cents", "reason", "sentence"),
     [

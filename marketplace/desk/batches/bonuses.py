@@ -72,10 +72,11 @@ def order_signed(text: str, requester: Requester, now: datetime) -> BonusOrder:
 def rewardable(work: QuerySet[Assignment], now: datetime) -> QuerySet[Assignment]:
     """Return, of these, what a bonus can be sent for, each with `bonus_cents` sent before.
 
-    That is what was handed in, be it too late, within six months.
+    That is what was handed in, be it too late, within six months, by whom it can reach: nobody is
+    sent a bonus who has erased their account.
     """
     is_in = Q(state__in=HANDED_IN) | ~Q(late_answer="")
-    rows = work.filter(is_in).annotate(
+    rows = work.filter(is_in, worker__erased_at=None).annotate(
         worked_at=Coalesce("submitted_at", "ended_at"),
         account=Coalesce("worker__merged_into", "worker"),
         bonus_cents=bonus_cents(),

@@ -11,18 +11,20 @@ from django.utils import timezone
 from common.actions import ActionError
 from common.command_line import MANAGE
 from tasks.crowd import marketplace
+from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Identity
 from tasks.models.people import ARCHIVE
+from tasks.money.compensation import take_down
 from tasks.people.erasure import forget
 
 
 class Command(BaseCommand):
-    """erase_worker PERSON [--withdraw]."""
+    """erase_worker PERSON [--withdraw] [--waive]."""
 
     help = (
-        "Forget a person: identity, drafts, preferences, messages. What they made stays, unless "
-        "--withdraw is given. Their place in a round of prizes that is not over goes to the next. "
-        "Whoever comes back is a new worker: nothing tells any more which "
+        "Forget a person: identity, drafts, preferences, messages, and what was said of them. What "
+        "they made stays, unless --withdraw is given. Their place in a round of prizes that is not "
+        "over goes to the next. Whoever comes back is a new worker: nothing tells any more which "
         "questions are their own, so they may be handed those to answer. "
         f"Example: {MANAGE} erase_worker A2B3C4D5 --withdraw"
     )
@@ -34,6 +36,12 @@ class Command(BaseCommand):
             "--withdraw",
             action="store_true",
             help="also keep what they made out of every later release",
+        )
+        parser.add_argument(
+            "--waive",
+            action="store_true",
+            help="owe them no more what only an open account can be paid, as they wish: what the "
+            "marketplace refused, and the HITs that pay them alone; the budget has it back",
         )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -51,9 +59,12 @@ class Command(BaseCommand):
         )
         if identity is None:
             raise CommandError(f"Nobody here is known as {options['person']!r}.")
+        worker, waive = identity.worker, options["waive"]
         try:
-            forget(identity.worker, timezone.now(), withdraw=options["withdraw"])
-        except ActionError as error:
+            if waive:
+                take_down(worker)
+            forget(worker, timezone.now(), withdraw=options["withdraw"], waive=waive)
+        except (ActionError, MarketplaceError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:
             done = {"forgotten": options["person"], "withdrawn": options["withdraw"]}
