@@ -18,6 +18,7 @@ from tasks.models import (
     PaymentKind,
     PaymentState,
     ReceiptState,
+    Session,
     Ticket,
     TicketState,
 )
@@ -155,15 +156,21 @@ def _was_sent(payment: Payment, minor_units: int) -> bool:
     """Return whether the marketplace lists one more bonus like this than the ledger confirms."""
     assert payment.lease is not None
     stay = payment.lease.session
+    same = Session.objects.filter(
+        provider=stay.provider, environment=stay.environment, session_id=stay.session_id
+    )
+    # An account that was merged into another is listed by that one's id. Only where the assignment
+    # was somebody else's before does the id tell whose bonus it is.
+    others = set(same.exclude(worker=stay.worker_id).values_list("person", flat=True))
     like_it = [
         row
         for row in bonuses.listed(AssignmentId=stay.session_id)
-        if row.person == stay.person
+        if row.person not in others
         and row.cents(minor_units) == payment.amount_cents
-        and row.reason == payment.reason
+        and row.reason in (payment.reason, "")
     ]
     confirmed = Payment.objects.filter(
-        lease=payment.lease,
+        lease__session__in=same.filter(worker=stay.worker_id),
         kind=PaymentKind.BONUS,
         state=PaymentState.CONFIRMED,
         amount_cents=payment.amount_cents,

@@ -12,7 +12,7 @@ from tasks.models import ON_MARKETPLACE, Payment, PaymentKind, PaymentState, Pos
 from tasks.money import bonuses, external_bonuses
 from tasks.people import erasure
 from tasks.tests.deciding import SOON, make_confirmed, money
-from tasks.tests.making import NOW
+from tasks.tests.making import NOW, make_session, make_worker
 
 pytestmark = pytest.mark.django_db
 FIRST, SECOND = uuid4(), uuid4()
@@ -89,6 +89,39 @@ def test_one_whose_reply_was_lost_is_not_found_again_as_somebody_elses(collectio
     counter.dies_after = False
     bonuses.send_due(collection, SOON)
     assert listed_cents(counter) == ledger_cents() == 150
+
+
+def test_one_whose_reply_was_lost_is_not_sent_again_after_a_merge_and_a_day(
+    collection, work, counter
+):
+    give(work)
+    counter.dies_after = True
+    with pytest.raises(MarketplaceError):
+        bonuses.send_due(collection, SOON)
+    counter.dies_after, counter.forgets = False, True
+    # The account was merged into another: its bonuses are listed by that one's id.
+    counter.sent[0]["WorkerId"] = "AMERGED"
+    bonuses.send_due(collection, SOON + timedelta(days=2))
+    assert listed_cents(counter) == ledger_cents() == 150
+
+
+def test_one_to_an_earlier_holder_of_the_assignment_is_nobody_elses(collection, work, counter):
+    stay = work.session
+    earlier = make_session(make_worker("AGRACE"), stay.posting)
+    type(stay).objects.filter(pk=earlier.pk).update(session_id=stay.session_id)
+    give(work)
+    counter.forgets = True
+    counter.sent.append(
+        {
+            "WorkerId": "AGRACE",
+            "AssignmentId": stay.session_id,
+            "BonusAmount": "1.50",
+            "Reason": "The clearest questions so far.",
+            "GrantTime": NOW,
+        }
+    )
+    bonuses.send_due(collection, SOON + timedelta(days=2))
+    assert [each["WorkerId"] for each in counter.sent] == ["AGRACE", "AADA"]
 
 
 @pytest.mark.parametrize("side", ["here", "there"])
