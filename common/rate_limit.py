@@ -71,7 +71,8 @@ class TokenBucket(models.Model):
     def take(cls, limit: Limit, now: datetime, *who: str) -> bool:
         """Take a token of the bucket of `who`; return whether there was one.
 
-        Of two processes that take the last one at once, one gets it.
+        Of two processes that take the last one at once, one gets it. A bucket that a clock which
+        was ahead has emptied fills up within its own time.
         """
         one = timedelta(seconds=limit.seconds)
         rows = cls._default_manager
@@ -79,8 +80,13 @@ class TokenBucket(models.Model):
         rows.filter(full_at__lt=now - KEPT).delete()
         if rows.get_or_create(key=key, defaults={"full_at": now + one})[1]:
             return True
-        open_yet = rows.filter(key=key, full_at__lte=until)
-        return bool(open_yet.update(full_at=Greatest("full_at", Value(now)) + one))
+        mine = rows.filter(key=key)
+        open_yet = mine.filter(full_at__lte=until)
+        if open_yet.update(full_at=Greatest("full_at", Value(now)) + one):
+            return True
+        empty = until + one
+        mine.filter(full_at__gt=empty).update(full_at=empty)
+        return False
 
     @classmethod
     def give_back(cls, limit: Limit, *who: str) -> None:

@@ -52,6 +52,20 @@ def test_buckets_that_are_long_full_are_not_kept() -> None:
     assert SignInTries.objects.count() == 1
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "ahead", [timedelta(hours=1), timedelta(days=365), timedelta(days=-1), timedelta(days=-365)]
+)
+def test_a_clock_that_was_wrong_keeps_nobody_out_for_longer_than_an_empty_bucket(
+    ahead: timedelta,
+) -> None:
+    now = timezone.now()
+    n_taken(now + ahead, "Ada")
+    n_taken(now, "Ada")
+    assert n_taken(now + timedelta(minutes=2), "Ada") == 2
+    assert n_taken(now + timedelta(minutes=7), "Ada") == 5
+
+
 def test_memory_keeps_the_same_limit() -> None:
     bucket = MemoryBucket()
     assert [bucket.take(FIVE, 100.0) for _ in range(7)] == [0.0] * 5 + [60.0] * 2

@@ -18,14 +18,23 @@ class PasswordError(ValueError):
     """The name or password cannot be had; the message says what to change."""
 
 
+def typed_name(text: str) -> str:
+    """Return a name without needless blanks; raises PasswordError if it is empty or too long.
+
+    Some letters become many in the form in which names are compared: these count.
+    """
+    name = " ".join(text.replace("\x00", "").split())
+    if not 1 <= len(name) <= LONGEST_NAME or len(sign_in_name_of(name)) > 2 * LONGEST_NAME:
+        raise PasswordError(_("Write a name of 1 to %(most)s characters.") % {"most": LONGEST_NAME})
+    return name
+
+
 def choose_password(worker: Worker, name: str, password: str) -> None:
     """Let the worker sign in by this name and password from now on.
 
     Raises PasswordError for a name that is taken or too long, and for a short password.
     """
-    name = " ".join(name.replace("\x00", "").split())
-    if not 1 <= len(name) <= LONGEST_NAME:
-        raise PasswordError(_("Write a name of 1 to %(most)s characters.") % {"most": LONGEST_NAME})
+    name = typed_name(name)
     if not SHORTEST <= len(password) <= LONGEST:
         raise PasswordError(
             _("Choose a password of %(least)s to %(most)s characters.")

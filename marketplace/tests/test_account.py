@@ -90,6 +90,44 @@ def test_guessing_becomes_slow(with_password: Visitor, later: Any) -> None:
     assert is_in(come(name="Ada", password=PASSWORD))
 
 
+SPELLINGS = ["Ada", " ada", "ＡＤＡ", "aDa\t", "\u3000Ａda", "\xa0Ada ", "ADA"]
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_however_a_name_is_written_its_guesses_are_counted_together(
+    with_password: Visitor, known: bool
+) -> None:
+    visitor = come(name="Ada", password=PASSWORD) if known else Visitor()
+    if known:
+        visitor.post("/hits/", "/sign-out/")
+    statuses = [
+        visitor.post("/", "/sign-in/", name=each, password="wrong guess").status_code
+        for each in SPELLINGS
+    ]
+    assert statuses == [*[403] * 5, 429, 429]
+
+
+def test_however_a_name_is_written_its_guesses_from_many_places_are_counted_together(
+    with_password: Visitor, settings: Any
+) -> None:
+    settings.MARKETPLACE_CLIENT_ADDRESS_HEADER = "X-Forwarded-For"
+    statuses = []
+    for number in range(60):
+        mallory = Visitor()
+        mallory.client.defaults["HTTP_X_FORWARDED_FOR"] = f"203.0.113.{number}"
+        name = SPELLINGS[number % len(SPELLINGS)]
+        page = mallory.post("/", "/sign-in/", name=name, password="wrong guess")
+        statuses.append(page.status_code)
+    assert statuses == [403] * 50 + [429] * 10
+
+
+def test_a_name_that_grows_where_names_are_compared_is_refused(ada: Visitor) -> None:
+    page = Visitor().post("/", "/sign-in/", name="\ufdfa" * 80)
+    assert (page.status_code, "Write a name of 1 to 80" in page.content.decode()) == (400, True)
+    page = ada.post("/account/", "/account/password/", name="\ufdfa" * 80, password=PASSWORD)
+    assert "Write a name of 1 to 80" in page.content.decode()
+
+
 def test_guessing_links_becomes_slow() -> None:
     visitor = Visitor()
     statuses = [visitor.get(f"/enter/guess-{n}/").status_code for n in range(52)]

@@ -54,6 +54,16 @@ def test_the_wrong_password_is_refused_and_then_slow() -> None:
     assert page.status_code == 200
 
 
+def test_however_a_desk_s_name_is_written_its_guesses_are_counted_together() -> None:
+    grace = DeskVisitor("Grace")
+    spellings = ["Grace", " Grace", "Grace\t", "\u3000Grace", "\xa0Grace ", "Grace\n", " Grace "]
+    statuses = [
+        grace.post("/desk/sign-in/", "/desk/sign-in/", name=each, password="guess").status_code
+        for each in spellings
+    ]
+    assert statuses == [*[403] * 5, 429, 429]
+
+
 def test_wrong_links_and_other_names_keep_nobody_out_of_the_desk(settings: Any) -> None:
     grace = DeskVisitor("Grace")
     for _ in range(int(LINKS_PER_ADDRESS.at_once)):

@@ -144,6 +144,25 @@ def test_many_wrong_passwords_have_to_wait(settings: Any) -> None:
     assert b"Wait 5 minutes" in reply.content
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_however_a_name_is_written_its_guesses_are_counted_together(
+    settings: Any, known: bool
+) -> None:
+    settings.PASSWORDLESS_SIGN_IN = False
+    right = {"username": "rita", "password": "a long enough one"}
+    User.objects.create_user("rita", password=right["password"])
+    browser = make_browser()
+    if known:
+        assert browser.post("/sign-in/", right).status_code == 302
+        browser.post("/sign-out/")
+    spellings = ["rita", " rita", "rita\t", "ｒｉｔａ", "\u3000ｒita", "\xa0rita ", "rit\uff41"]
+    replies = [
+        browser.post("/sign-in/", {"username": each, "password": "no"}) for each in spellings
+    ]
+    assert [reply.status_code for reply in replies] == [*[200] * 5, 429, 429]
+    assert browser.post("/sign-in/", right).status_code == 429
+
+
 def test_tries_are_counted_by_account(settings: Any) -> None:
     settings.PASSWORDLESS_SIGN_IN = False
     own = {"username": "mallory", "password": "another long one"}
@@ -190,7 +209,7 @@ def test_guesses_from_many_addresses_are_slowed_and_keep_no_known_browser_out(
     rita = make_browser(HTTP_X_FORWARDED_FOR="198.51.100.1")
     assert rita.post("/sign-in/", right).status_code == 302
     rita.post("/sign-out/")
-    names = ["rita", " rita", "ｒｉｔａ"]
+    names = ["rita", " rita\u3000", "ｒｉｔａ"]
     guesses = [
         make_browser(HTTP_X_FORWARDED_FOR=f"203.0.113.{number}").post(
             "/sign-in/", {"username": names[number % 3], "password": f"guess {number}"}

@@ -12,7 +12,12 @@ from marketplace.models import Worker
 from marketplace.models.identifiers import digest
 from marketplace.models.workers import sign_in_name_of
 from marketplace.people.invitations import mark_used
-from marketplace.people.passwords import LONGEST_NAME, worker_by_password
+from marketplace.people.passwords import (
+    LONGEST_NAME,
+    PasswordError,
+    typed_name,
+    worker_by_password,
+)
 from marketplace.site.pages import draw, page
 from marketplace.site.signing_in.sessions import begin, end
 from marketplace.site.signing_in.sign_in_limits import signed_in, try_link, try_name
@@ -22,10 +27,10 @@ from marketplace.site.signing_in.sign_in_limits import signed_in, try_link, try_
 @require_POST
 def sign_in(request: HttpRequest) -> HttpResponse:
     """Begin or go on as the worker of this name: by password, or freely where the door is open."""
-    name = " ".join(request.POST.get("name", "").replace("\x00", "").split())
-    if not 1 <= len(name) <= LONGEST_NAME:
-        problem = _("Write a name of 1 to %(most)s characters.") % {"most": LONGEST_NAME}
-        return sign_in_page(request, problem, 400)
+    try:
+        name = typed_name(request.POST.get("name", ""))
+    except PasswordError as refusal:
+        return sign_in_page(request, str(refusal), 400)
     if not open_sign_in():
         return _by_password(request, name)
     worker, _is_new = Worker.objects.get_or_create(
