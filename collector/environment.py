@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from collector.serving.port_file import served_port
+from collector.serving.home_lock import served_port
 from common.environment import (
     Currency,
     DatabaseAddress,

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from collector.environment import read
-from collector.serving.port_file import announced_port
+from collector.serving.home_lock import FILE, locked_home
 from common import environment
 from common.environment import WrongEnvironment, database, key_in, mail_server
 
@@ -44,14 +44,14 @@ def test_a_command_finds_the_site_on_whatever_port_it_is_served(tmp_path):
     home = {"COLLECTOR_HOME": str(tmp_path)}
     with socket.create_server(("127.0.0.1", 0)) as site:
         port = site.getsockname()[1]
-        with announced_port(tmp_path, port):
+        with locked_home(tmp_path, "http://localhost", port):
             assert port == read(home).PORT
             assert read({**home, "PORT": "8123"}).PORT == 8123
         assert read(home).PORT == 8000
-        (tmp_path / "port").write_text(str(port))
+        (tmp_path / FILE).write_text(f"17\nhttp://localhost\n{port}\n")
     assert read(home).PORT == 8000
-    for nothing in ("", "eighty", "99999999"):
-        (tmp_path / "port").write_text(nothing)
+    for nothing in ("", "eighty", "17\nhttp://localhost\n\n", "17\nhttp://localhost\n99999999"):
+        (tmp_path / FILE).write_text(nothing)
         assert read(home).PORT == 8000
 
 

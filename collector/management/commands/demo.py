@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from collector.serving import sample
+from collector.serving.home_lock import HomeServedError, locked_home
 from collector.serving.one_process import prepare, serving
 from common.command_line import MANAGE
 
@@ -38,13 +39,14 @@ class Command(BaseCommand):
             raise CommandError(f"There is no demo of {options['protocol']!r}. Known: {known}.")
         slug = chosen["slug"]
         out = Path(options["out"] or settings.BASE_DIR / "releases" / slug)
-        prepare()
         try:
-            with serving(settings.PORT):
-                sample.read_corpus(chosen["corpus"], stdout=self.stdout)
-                sample.open_collection(chosen, stdout=self.stdout)
-                sample.finish_collection(chosen, out, stdout=self.stdout)
-        except OSError as error:
+            with locked_home(settings.HOME, settings.COLLECTOR_URL, settings.PORT):
+                prepare()
+                with serving(settings.PORT):
+                    sample.read_corpus(chosen["corpus"], stdout=self.stdout)
+                    sample.open_collection(chosen, stdout=self.stdout)
+                    sample.finish_collection(chosen, out, stdout=self.stdout)
+        except (HomeServedError, OSError) as error:
             raise CommandError(str(error)) from None
         call_command("report", slug, stdout=self.stdout)
         sample.show_release(chosen, out, stdout=self.stdout)

@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from collector.serving import sample
 from collector.serving.embedded_jobs import jobs
+from collector.serving.home_lock import HomeServedError, locked_home
 from collector.serving.one_process import adopt_moved_hits, prepare, server
-from collector.serving.port_file import announced_port
 from common.command_line import MANAGE
 from common.visitors import SAID_AT_START
 
@@ -30,7 +30,14 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        """Serve until interrupted."""
+        """Serve until interrupted, or say in one line who serves this home or has the port."""
+        try:
+            with locked_home(settings.HOME, settings.COLLECTOR_URL, settings.PORT):
+                self._serve(with_sample=options["sample"])
+        except HomeServedError as error:
+            raise CommandError(str(error)) from None
+
+    def _serve(self, *, with_sample: bool) -> None:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", settings.PORT)) == 0:
                 raise CommandError(f"Port {settings.PORT} is taken: set PORT to a free one.")
@@ -44,11 +51,10 @@ class Command(BaseCommand):
             self.stdout.write(SAID_AT_START)
         self.stdout.write("Stop with Ctrl-C.")
         jobs.start()
-        if options["sample"]:
+        if with_sample:
             threading.Thread(target=_prepare_sample, name="sample", daemon=True).start()
         try:
-            with announced_port(settings.HOME, settings.PORT):
-                server(settings.PORT).run()
+            server(settings.PORT).run()
         finally:
             jobs.stop()
 

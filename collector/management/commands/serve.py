@@ -17,6 +17,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from collector.serving import supervision
+from collector.serving.home_lock import HomeServedError, locked_home
 from collector.serving.plan import (
     EVERYTHING,
     MARKETPLACE_ALONE,
@@ -62,17 +63,24 @@ class Command(BaseCommand):
         """Serve, or say in one line what is missing."""
         try:
             planned = plan(os.environ, options["only"])
-            if planned.settings.get("REDIS_URL"):
-                _check_redis(planned.settings["REDIS_URL"])
-            if not options["prepare"]:
-                patience = supervision.STOP_SECONDS if _predecessor_was_killed() else 0.0
-                _check_ports(*planned.listening, patience)
-            for step in planned.preparations:
-                _prepare(step, planned)
-        except CannotServeError as error:
+            address = planned.settings.get("COLLECTOR_URL") or planned.settings.get(
+                "MARKETPLACE_BASE_URL", ""
+            )
+            with locked_home(settings.HOME, address) as was_cut_off:
+                self._serve(planned, was_cut_off=was_cut_off, **options)
+        except (CannotServeError, HomeServedError) as error:
             raise CommandError(str(error)) from None
+
+    def _serve(self, planned: Plan, *, was_cut_off: bool, prepare: bool, **_: Any) -> None:
+        if planned.settings.get("REDIS_URL"):
+            _check_redis(planned.settings["REDIS_URL"])
+        if not prepare:
+            # The processes of one that was killed may be ending still.
+            _check_ports(*planned.listening, supervision.STOP_SECONDS if was_cut_off else 0.0)
+        for step in planned.preparations:
+            _prepare(step, planned)
         file = _keep(planned)
-        if options["prepare"]:
+        if prepare:
             return
         if planned.warning:
             self.stderr.write(planned.warning)
@@ -160,23 +168,9 @@ def _run(planned: Plan, say: Callable[[str], None]) -> str:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
-    kept = settings.HOME / "serve.pid"
-    private_text(kept, str(os.getpid()))
     # In sessions of their own, so that Ctrl-C reaches this process first.
     starts = {
         process.name: partial(_popen, process, planned, start_new_session=True)
         for process in planned.processes
     }
-    try:
-        return Supervisor(say).run(starts)
-    finally:
-        kept.unlink(missing_ok=True)
-
-
-def _predecessor_was_killed() -> bool:
-    """Return whether the last start did not end by itself: its processes may be ending still."""
-    try:
-        os.kill(int((settings.HOME / "serve.pid").read_text()), 0)
-    except (OSError, ValueError) as error:
-        return isinstance(error, ProcessLookupError)
-    return False
+    return Supervisor(say).run(starts)

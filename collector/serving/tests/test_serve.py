@@ -1,6 +1,5 @@
 """Serving goes on when a part of it ends, leaves nothing behind, and says in one line what is."""
 
-import os
 import signal
 import socket
 import stat
@@ -99,17 +98,7 @@ Supervisor(print).run({name: lambda: subprocess.Popen(["sh", "-c", "sleep 600 & 
     assert time.monotonic() - began < 60
 
 
-def test_a_port_that_a_killed_predecessor_still_holds_is_waited_for(
-    settings: Any, tmp_path: Path
-) -> None:
-    settings.HOME = tmp_path
-    assert not serve._predecessor_was_killed()
-    with subprocess.Popen(["true"]) as gone:
-        pass
-    (tmp_path / "serve.pid").write_text(str(gone.pid))
-    assert serve._predecessor_was_killed()
-    (tmp_path / "serve.pid").write_text(str(os.getpid()))
-    assert not serve._predecessor_was_killed()
+def test_a_port_that_a_killed_predecessor_still_holds_is_waited_for() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
