@@ -1,5 +1,6 @@
 """Tests of corpora in the browser: documents are uploaded, read by a job, and shown as read."""
 
+import errno
 import json
 import re
 from io import BytesIO
@@ -271,6 +272,44 @@ def test_when_nothing_can_be_read_the_page_says_why(rita: Client) -> None:
     assert "a.pdf is no PDF by what it holds" in page
     assert "b.xyz is none of what can be read" in page
     assert not Corpus.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("unfit", "why"),
+    [
+        ("请" * 90 + ".txt", "its name is too long for the disk"),
+        ("a.txt/b.txt", "a file is called like its folder"),
+        ("a.txt/deeper/b.txt", "a file is called like its folder"),
+        (
+            "/".join("folder" * 30 for _ in range(40)) + "/b.txt",
+            "its name is too long for the disk",
+        ),
+    ],
+)
+def test_a_file_that_no_disk_takes_is_named_and_the_rest_goes_on(
+    rita: Client, home: Path, unfit: str, why: str
+) -> None:
+    files = [sent("a.txt", prose(4)), sent("b.txt", prose(4, "b ")), sent("c.txt", prose(4, "c "))]
+    send(rita, folder=files, path=["a.txt", unfit, "c.txt"])
+    read_all()
+    upload = DocumentUpload.objects.get()
+    assert (upload.state, upload.outcome["added"]) == (WorkState.DONE, ["a.txt", "c.txt"])
+    assert [line for line in upload.outcome["left_out"] if line.startswith(f"{unfit} is left out")]
+    assert why in rita.get("/corpora/the-handbook/").content.decode()
+    assert list((home / "uploads").iterdir()) == []
+
+
+def test_where_nothing_can_be_kept_it_is_said_and_no_file_stays(
+    rita: Client, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = send(rita, folder=[sent("b.txt", prose(4))], path=["请" * 90 + ".txt"])
+    assert "too long for the disk" in page.content.decode()
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(uploads, "_keep", lambda *_: (_ for _ in ()).throw(full))
+    page = send(rita, documents=[sent("a.txt", prose(4))])
+    assert "Nothing was kept: the disk is full" in page.content.decode()
+    assert not DocumentUpload.objects.exists()
+    assert list((home / "uploads").iterdir()) == []
 
 
 def test_a_process_that_dies_thrice_is_told_and_its_files_are_kept_for_another_try(

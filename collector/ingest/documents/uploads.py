@@ -1,5 +1,6 @@
 """Reads the files that a requester sends: the wish is a row, a job has a process fulfil it."""
 
+import errno
 import os
 import secrets
 import shutil
@@ -31,6 +32,14 @@ MODULE = "collector.ingest.documents"
 SAY_SECONDS = 1.0
 # So long the files of an upload that broke are kept: it can be tried again.
 KEPT = timedelta(days=7)
+# What came of an upload tells here what could not be kept when it was sent.
+NOT_KEPT = "not_kept"
+# Why a disk does not take a file, by its error.
+UNFIT = {
+    errno.ENAMETOOLONG: "its name is too long for the disk; shorten it and send it again.",
+    errno.EEXIST: "a file is called like its folder; rename one of them and send it again.",
+    errno.ENOTDIR: "a file is called like its folder; rename one of them and send it again.",
+}
 
 
 def upload_documents(
@@ -42,8 +51,9 @@ def upload_documents(
 ) -> DocumentUpload:
     """Keep files, each with its path in the sender's folder, until a job reads them.
 
-    form_key: of the form that sent them. Raises ActionError where files for that corpus are being
-    read already, and where this form has sent them before.
+    form_key: of the form that sent them. What no disk takes under its name is left out and said.
+    Raises ActionError where files for that corpus are being read already, where this form has sent
+    them before, and where nothing can be kept. Whatever is raised, no file stays.
     """
     folder = _uploads() / secrets.token_hex(16)
     try:
@@ -67,14 +77,22 @@ def upload_documents(
             f"Files for {options.slug} are being read already: wait for them to be done."
         ) from None
     assert upload is not None
-    n_files = 0
+    n_files, not_kept = 0, list[str]()
     try:
         private_path(folder)
         with upload.kept():
             for path, file in files:
-                _keep(folder / safe_path(path), file)
-                n_files += 1
-        upload.give_back(n_files=n_files)
+                try:
+                    _keep(folder / safe_path(path), file)
+                    n_files += 1
+                except OSError as error:
+                    if why := UNFIT.get(error.errno or 0):
+                        not_kept.append(f"{path} is left out: {why}")
+                    else:
+                        raise ActionError(f"Nothing was kept: {storing_failure(error)}") from None
+        if not n_files:
+            raise ActionError("\n".join(not_kept) or "Choose a file first.")
+        upload.give_back(n_files=n_files, outcome={NOT_KEPT: not_kept})
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         made.delete()
@@ -135,6 +153,7 @@ def work_on(upload_id: int, claim: str) -> None:
 
 
 def _read(upload: DocumentUpload) -> None:
+    not_kept: list[str] = upload.outcome.get(NOT_KEPT, [])
     before, said = dict(upload.outcome), timezone.now() - timedelta(seconds=SAY_SECONDS)
 
     def report(step: str, done: int, total: int) -> None:
@@ -153,7 +172,8 @@ def _read(upload: DocumentUpload) -> None:
         n_before = len(told["added"]) + len(told["changed"])
         n_before -= len(found.added) + len(found.changed)
         unchanged = max(0, found.unchanged - n_before)
-        return {**told, "unchanged": unchanged, "left_out": found.left_out}
+        left_out = [*not_kept, *found.left_out]
+        return {**told, "unchanged": unchanged, "left_out": left_out, NOT_KEPT: not_kept}
 
     def stored(found: IngestReport) -> None:
         if not upload.mine().update(outcome=outcome(found)):
@@ -170,7 +190,7 @@ def _read(upload: DocumentUpload) -> None:
             stored=stored,
         )
     except (DocumentError, DumpError) as error:
-        raise ActionError(str(error)) from None
+        raise ActionError("\n".join([*not_kept, str(error)])) from None
     except (DatabaseError, OSError) as error:
         raise Broken(storing_failure(error)) from error
     upload.finish(corpus=found.corpus, outcome=outcome(found))
