@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -14,10 +15,17 @@ from common.environment import (
     MailSender,
     MailServerAddress,
     Secret,
+    WrongEnvironment,
     database,
     given,
     read_environment,
     split,
+)
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+ONE_SITE = (
+    "{} cannot be both sites: a task's page could then act as the worker at the marketplace. Give "
+    "MARKETPLACE_URL another host or port, or serve it alone with ONLY=marketplace."
 )
 
 
@@ -115,6 +123,16 @@ class Environment(BaseModel):
         return Path(self.COLLECTOR_HOME).resolve()
 
     @property
+    def collector_url(self) -> str:
+        """Return where browsers reach Collector."""
+        return self.COLLECTOR_URL or f"http://localhost:{self.PORT}"
+
+    @property
+    def marketplace_url(self) -> str:
+        """Return where workers reach the marketplace's site."""
+        return self.MARKETPLACE_URL or f"http://127.0.0.1:{self.PORT}"
+
+    @property
     def embedded(self) -> bool:
         """Return whether the marketplace is served from this very process."""
         return not self.MTURK_ENDPOINT_URL
@@ -134,9 +152,19 @@ class Environment(BaseModel):
 def read(environ: Mapping[str, str]) -> Environment:
     """Return the settings found in `environ`; empty variables count as not set.
 
-    Raises WrongEnvironment naming every wrong variable at once.
+    Raises WrongEnvironment naming every wrong variable at once, and where both sites would be one.
     """
     found = read_environment(Environment, environ)
     # A command typed beside a running site means that site, on whatever port it is.
     port = None if "PORT" in given(Environment, environ) else served_port(found.home)
-    return found.model_copy(update={"PORT": port}) if port else found
+    found = found.model_copy(update={"PORT": port}) if port else found
+    if found.COLLECTOR_URL and origin(found.COLLECTOR_URL) == origin(found.marketplace_url):
+        raise WrongEnvironment(ONE_SITE.format(found.COLLECTOR_URL))
+    return found
+
+
+def origin(address: str) -> tuple[str, str, int]:
+    """Return what browsers tell sites apart by: scheme, host and port."""
+    parts = urlsplit(address)
+    port = parts.port or DEFAULT_PORTS[parts.scheme]
+    return parts.scheme, (parts.hostname or "").lower(), port

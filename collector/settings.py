@@ -25,15 +25,18 @@ HOME = ENVIRONMENT.home
 RANKINGS = HOME / "rankings"
 private_folder(HOME, "secret_key")
 
-SECRET_KEY = ENVIRONMENT.COLLECTOR_SECRET_KEY or key_in(HOME / "secret_key")
+try:
+    SECRET_KEY = ENVIRONMENT.COLLECTOR_SECRET_KEY or key_in(HOME / "secret_key")
+except WrongEnvironment as wrong:
+    sys.exit(str(wrong))
 DEBUG = False
 
 PORT = ENVIRONMENT.PORT
-COLLECTOR_URL = ENVIRONMENT.COLLECTOR_URL or f"http://localhost:{PORT}"
+COLLECTOR_URL = ENVIRONMENT.collector_url
 # The same host, where a front server passes /hit/socket on; a port of its own without one.
 SOCKET_URL = (ENVIRONMENT.COLLECTOR_LIVE_URL or COLLECTOR_URL).replace("http", "ws", 1)
 SOCKET_URL += "/hit/socket"
-MARKETPLACE_URL = ENVIRONMENT.MARKETPLACE_URL or f"http://127.0.0.1:{PORT}"
+MARKETPLACE_URL = ENVIRONMENT.marketplace_url
 # Where there is a marketplace of ours, it has an administration to lead to.
 MARKETPLACE_DESK = EMBEDDED or bool(ENVIRONMENT.MARKETPLACE_URL)
 MTURK_ENDPOINT_URL = ENVIRONMENT.MTURK_ENDPOINT_URL or MARKETPLACE_URL

@@ -8,6 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import DatabaseError, DataError, InterfaceError
 
+from common.outages import LOCKED
 from common.storable import NotStorable
 
 # What the two databases say of a table or a column that is not there.
@@ -49,6 +50,8 @@ def sentence(error: BaseException, set_up: str) -> str:
         return f"Nothing is set up in the database yet, or not all of it. First: {set_up}"
     if isinstance(error, DataError | OverflowError):
         return f"A value is too long or too large to be kept ({said}): give a shorter one."
+    if isinstance(error, DatabaseError) and LOCKED.search(said):
+        return "Another process has been writing to the database for long: try again in a moment."
     if isinstance(error, DatabaseError | InterfaceError):
         return f"The database does not answer ({said}): start it, or mend its address."
     if isinstance(error, RecursionError):

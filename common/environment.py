@@ -128,15 +128,23 @@ def mail_server(url: str) -> dict[str, Any]:
 def key_in(path: Path) -> str:
     """Return the signing key kept at `path`, for its owner alone; made at the first call.
 
-    Processes that start at once get the same: a key is in its place whole, or not at all.
+    Processes that start at once get the same: a key is in its place whole, or not at all. Raises
+    WrongEnvironment for a file that lost it, since a new key ends every sign-in and link.
     """
     if not path.exists():
         with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}-") as file:
             file.write(secrets.token_urlsafe(48))
             file.flush()
+            # Or a machine that stops now may leave an empty file in its place.
+            os.fsync(file.fileno())
             with suppress(FileExistsError):
                 os.link(file.name, path)
-    return path.read_text()
+    if key := path.read_text().strip():
+        return key
+    raise WrongEnvironment(
+        f"{path} is empty: put it back from a backup, or delete it. Then a new key is made, "
+        "everybody signs in again, and pages that are open cannot be handed in."
+    )
 
 
 def _database_address(value: str) -> str:

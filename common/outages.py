@@ -32,6 +32,8 @@ PROBE_SECONDS = 5
 # PostgreSQL's classes of what no retry of the statement mends: connections, resources, operators.
 AWAY = ("08", "53", "57P")
 FULL = re.compile(r"disk is full|disk I/O error|No space left|unable to open database file")
+# Another process wrote for longer than anybody waits: whoever comes again finds it done.
+LOCKED = re.compile(r"database( table)? is locked")
 # What libraries say in words alone, and of which service.
 WORDS = {
     "celery": "queue",
@@ -201,6 +203,8 @@ def service_of(error: BaseException) -> str:
         return "disk"
     if isinstance(error, sqlite3.OperationalError) and FULL.search(str(error)):
         return "disk"
+    if isinstance(error, sqlite3.OperationalError) and LOCKED.search(str(error)):
+        return "database"
     name = type(error).__name__
     if module == "psycopg2" and hasattr(error, "pgcode"):
         # Without a code the server was not reached, or went away amid the statement.

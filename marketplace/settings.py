@@ -53,7 +53,10 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 # Such a file, and the rest of its form.
 LONGEST_BODY_BYTES = 12_000_000
 
-SECRET_KEY = ENVIRONMENT.MARKETPLACE_SECRET_KEY or key_in(DATA_DIR / "marketplace-secret-key")
+try:
+    SECRET_KEY = ENVIRONMENT.MARKETPLACE_SECRET_KEY or key_in(DATA_DIR / "marketplace-secret-key")
+except WrongEnvironment as wrong:
+    sys.exit(str(wrong))
 DEBUG = ENVIRONMENT.MARKETPLACE_DEBUG
 # Cookies know no ports: another site on this host may have one of the usual name.
 CSRF_COOKIE_NAME = "marketplace_csrf"

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 
 from collector.models import Collection
@@ -24,7 +25,16 @@ ADDRESSES = "addresses"
 
 
 def prepare() -> None:
-    """Bring every database up to date and make the embedded marketplace's requester account."""
+    """Bring every database up to date and make the embedded marketplace's requester account.
+
+    Raises ImproperlyConfigured where both sites have one host name: only that tells them apart.
+    """
+    if settings.EMBEDDED and settings.COLLECTOR_HOST == settings.MARKETPLACE_HOST:
+        raise ImproperlyConfigured(
+            f"COLLECTOR_URL and MARKETPLACE_URL both have the host {settings.COLLECTOR_HOST}: give "
+            "them two, such as localhost and 127.0.0.1, or serve each by a process of its own "
+            "(serve)."
+        )
     call_command("migrate", verbosity=0)
     if settings.EMBEDDED:
         # Its tables alone live there: all others' migrations would be walked through for nothing.

@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from collector.environment import read
+from collector.environment import DEFAULT_PORTS, ONE_SITE, origin, read
 from common.environment import WrongEnvironment
 
 EVERYTHING, MARKETPLACE_ALONE = "all", "marketplace"
@@ -15,7 +14,6 @@ NO_ENCRYPTION = (
     "you trust, or set TLS_CERTIFICATE and TLS_KEY, or put a front server before it."
 )
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")
-DEFAULT_PORTS = {"http": 80, "https": 443}
 # A connection holds no thread while its request is still coming: thousands may be silent, each for
 # half a minute (granian's own time for a request's head, which it keeps for HTTP/1 alone).
 WEB: tuple[str, ...] = (
@@ -153,13 +151,9 @@ def _address(environ: Mapping[str, str], tls: object, port: int) -> str:
 
 def _is_fronted(addresses: list[str], tls: object) -> bool:
     """Return whether a server in front ends TLS: https:// is promised without a certificate."""
-    if len({_origin(address)[1:] for address in addresses}) < len(addresses):
-        raise CannotServeError(
-            f"{addresses[0]} cannot be both sites: a task's page could then act as the worker at "
-            "the marketplace. Give MARKETPLACE_URL another host or port, or serve it alone with "
-            "ONLY=marketplace."
-        )
-    schemes = {_origin(address)[0] for address in addresses}
+    if len({origin(address)[1:] for address in addresses}) < len(addresses):
+        raise CannotServeError(ONE_SITE.format(addresses[0]))
+    schemes = {origin(address)[0] for address in addresses}
     if len(schemes) > 1 or (tls and schemes == {"http"}):
         raise CannotServeError(
             "Begin COLLECTOR_URL and MARKETPLACE_URL both with https://, or both with http:// and "
@@ -168,17 +162,11 @@ def _is_fronted(addresses: list[str], tls: object) -> bool:
     return schemes == {"https"} and not tls
 
 
-def _origin(address: str) -> tuple[str, str, int]:
-    parts = urlsplit(address)
-    port = parts.port or DEFAULT_PORTS[parts.scheme]
-    return parts.scheme, (parts.hostname or "").lower(), port
-
-
 def _market_settings(
     environ: Mapping[str, str], home: Path, url: str, endpoint: str, fronted: bool
 ) -> dict[str, str]:
     """Return the marketplace's settings; whatever the environment names of them stays."""
-    hosts = dict.fromkeys(_origin(address)[1] for address in (url, endpoint))
+    hosts = dict.fromkeys(origin(address)[1] for address in (url, endpoint))
     found = {
         "MARKETPLACE_DATABASE_URL": environ["MARKETPLACE_DATABASE_URL"],
         "MARKETPLACE_DATA_DIR": str(home / "marketplace"),

@@ -35,7 +35,7 @@ def test_an_empty_home_is_said_to_be_one(tmp_path: Path) -> None:
     ("said", "explained"),
     [
         ("no such table: collector_corpus", "First: make run"),
-        ("database is locked", r"does not answer \(database is locked\)"),
+        ("database is locked", "Another process has been writing"),
     ],
 )
 def test_what_is_not_there_and_what_does_not_answer_are_told_apart(

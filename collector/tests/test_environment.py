@@ -134,6 +134,30 @@ def test_the_embedded_marketplace_mails_and_takes_what_it_takes_alone(tmp_path):
     assert said["marketplace"] == said["collector"]
 
 
+@pytest.mark.parametrize(
+    ("own", "market"),
+    [
+        ("https://lab.example", "https://LAB.example:443/"),
+        ("http://127.0.0.1:8000", ""),
+        ("http://lab.example:8001", "http://lab.example:8001"),
+    ],
+)
+def test_both_sites_at_one_address_are_refused(tmp_path, own, market):
+    given = {"COLLECTOR_HOME": str(tmp_path), "COLLECTOR_URL": own, "MARKETPLACE_URL": market}
+    with pytest.raises(WrongEnvironment, match="cannot be both sites"):
+        read(given)
+    assert read({**given, "MARKETPLACE_URL": "https://work.lab.example"})
+
+
+@pytest.mark.parametrize("left", ["", "\n"])
+def test_a_key_that_was_lost_is_not_made_anew_unasked(tmp_path, left):
+    path = tmp_path / "secret_key"
+    path.write_text(left)
+    with pytest.raises(WrongEnvironment, match="secret_key is empty: put it back from a backup"):
+        key_in(path)
+    assert path.read_text() == left
+
+
 def test_processes_that_start_at_once_sign_with_one_key(tmp_path, monkeypatch):
     path, others = tmp_path / "secret_key", []
 

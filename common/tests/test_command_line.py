@@ -20,6 +20,7 @@ pytestmark = pytest.mark.pure
         (ProgrammingError("column is of another kind:\nLINE 1"), "does not answer"),
         (OperationalError("connection to server failed:\n refused"), "does not answer"),
         (OperationalError('database "x" does not exist'), "does not answer"),
+        (OperationalError("database is locked"), "Another process has been writing"),
         (DataError("value too long for type"), "too long or too large"),
         (OverflowError("Python int too large"), "too long or too large"),
         (RecursionError("maximum recursion depth"), "nested too deeply"),

@@ -93,6 +93,7 @@ def test_what_fails_again_soon_must_be_quiet_for_longer_each_time(
         record("Message Error: %s\n%s", QueueError("away"), "trace", name="celery.beat"),
         record("Could not", error=redis.ConnectionError("Error 111")),
         record("Could not", error=sqlite3.OperationalError("database or disk is full")),
+        record("Could not", error=sqlite3.OperationalError("database is locked")),
         record("Could not", error=OSError(errno.ENOSPC, "No space left")),
     ],
 )

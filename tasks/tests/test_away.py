@@ -1,8 +1,10 @@
 """Without its database Collector asks for a moment, and gives back what was sent to it."""
 
 import logging
+import sqlite3
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 
 from common.outages import OncePerOutage
@@ -52,6 +54,19 @@ def test_a_script_of_a_page_is_told_that_the_page_keeps_its_text(visitor: Client
         answer = visitor.post(path, "{}", content_type="application/json", headers=BEARER)
         assert answer.status_code == 503, path
         assert "kept in this page" in answer.json()["message"]
+
+
+def test_a_database_that_others_write_to_for_long_is_one_of_a_moment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*given: object) -> None:
+        raise OperationalError("database is locked") from sqlite3.OperationalError(
+            "database is locked"
+        )
+
+    monkeypatch.setattr(page_api, "bearers_lease", fail)
+    answer = Client(HTTP_HOST="localhost", raise_request_exception=False).post("/hit/draft")
+    assert (answer.status_code, "What was saved is safe" in answer.text) == (503, True)
 
 
 def test_a_fault_of_ours_is_no_outage(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 
 from collector.models import Collection
@@ -46,6 +47,15 @@ def test_a_site_that_stays_where_it_was_moves_nothing(moved: list[Any]) -> None:
     one_process.prepare()
     moved.clear()
     one_process.adopt_moved_hits()
+    assert moved == []
+
+
+def test_two_sites_of_one_host_name_are_refused_before_anything_is_changed(
+    moved: list[Any], settings: Any
+) -> None:
+    settings.COLLECTOR_HOST = settings.MARKETPLACE_HOST = "lab.example"
+    with pytest.raises(ImproperlyConfigured, match=r"both have the host lab\.example"):
+        one_process.prepare()
     assert moved == []
 
 
