@@ -16,6 +16,7 @@ from common.environment import (
     MailServerAddress,
     Secret,
     WrongEnvironment,
+    check_file_serves,
     database,
     given,
     read_environment,
@@ -152,9 +153,12 @@ class Environment(BaseModel):
 def read(environ: Mapping[str, str]) -> Environment:
     """Return the settings found in `environ`; empty variables count as not set.
 
-    Raises WrongEnvironment naming every wrong variable at once, and where both sites would be one.
+    Raises WrongEnvironment naming every wrong variable at once, where both sites would be one, and
+    where the home is served on a database that is not named.
     """
     found = read_environment(Environment, environ)
+    if not found.DATABASE_URL:
+        check_file_serves(found.home, "DATABASE_URL")
     # A command typed beside a running site means that site, on whatever port it is.
     port = None if "PORT" in given(Environment, environ) else served_port(found.home)
     found = found.model_copy(update={"PORT": port}) if port else found

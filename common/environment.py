@@ -14,6 +14,8 @@ from pydantic import AfterValidator, BaseModel, ValidationError
 
 # Of a secret: shorter or plainer ones are tried out.
 SHORTEST_SECRET, FEWEST_CHARACTERS = 32, 8
+# In a home: the settings that `serve` was begun with.
+SERVED_WITH = "serve.env"
 SMTP_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 # What the library says in words of its own, by the kind of problem.
 WANTED = {
@@ -62,6 +64,19 @@ def split(address: str) -> SplitResult:
     except ValueError as error:
         raise ValueError(f"{address[:100]!r} is no address ({error})") from None
     return parts
+
+
+def check_file_serves(home: Path, variable: str) -> None:
+    """Raise WrongEnvironment where a home is served on a database, which `variable` has to name.
+
+    Its SQLite file would be made anew, or be an old one.
+    """
+    kept = home / SERVED_WITH
+    if kept.exists() and f"\n{variable}=" in f"\n{kept.read_text('utf-8')}":
+        raise WrongEnvironment(
+            f"{variable} is not set, and {kept} says that this home is served with one. First: "
+            f"set -a; . {kept}; set +a. If it is so no more, delete that file."
+        )
 
 
 def database(url: str) -> dict[str, Any]:

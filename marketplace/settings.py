@@ -7,6 +7,7 @@ from typing import Any
 
 from common.environment import (
     WrongEnvironment,
+    check_file_serves,
     database,
     key_in,
     mail_server,
@@ -54,6 +55,8 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 LONGEST_BODY_BYTES = 12_000_000
 
 try:
+    if not ENVIRONMENT.MARKETPLACE_DATABASE_URL:
+        check_file_serves(DATA_DIR, "MARKETPLACE_DATABASE_URL")
     SECRET_KEY = ENVIRONMENT.MARKETPLACE_SECRET_KEY or key_in(DATA_DIR / "marketplace-secret-key")
 except WrongEnvironment as wrong:
     sys.exit(str(wrong))

@@ -61,15 +61,18 @@ def make_requester(**told: str) -> None:
 
 
 def adopt_moved_hits() -> None:
-    """Show the HITs that went up under another address of this site, such as another port, here.
+    """Show our HITs that went up under another address of this site, such as another port, here.
 
-    Whoever is at work goes on. The addresses are kept in a file beside the databases.
+    Whoever is at work goes on. Another requester's site may be there now: its HITs stay. The
+    addresses are kept in a file beside the databases.
     """
     path = settings.HOME / ADDRESSES
     known = path.read_text("utf-8").split() if path.exists() else []
     for old in known:
         if old != settings.COLLECTOR_URL:
-            call_command("move_questions", old, settings.COLLECTOR_URL, verbosity=0)
+            call_command(
+                "move_questions", old, settings.COLLECTOR_URL, requester=REQUESTER, verbosity=0
+            )
     private_text(path, f"{settings.COLLECTOR_URL}\n")
 
 

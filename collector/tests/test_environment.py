@@ -134,6 +134,17 @@ def test_the_embedded_marketplace_mails_and_takes_what_it_takes_alone(tmp_path):
     assert said["marketplace"] == said["collector"]
 
 
+def test_a_home_that_is_served_on_a_server_is_not_used_with_a_file_by_mistake(tmp_path):
+    home, kept = {"COLLECTOR_HOME": str(tmp_path)}, tmp_path / "serve.env"
+    kept.write_text("MARKETPLACE_DATABASE_URL=postgres:///m\nDATABASE_URL='postgres:///c'\n")
+    with pytest.raises(WrongEnvironment, match=r"First: set -a; .* If it is so no more, delete"):
+        read(home)
+    assert [each.name for each in tmp_path.iterdir()] == ["serve.env"]
+    assert read({**home, "DATABASE_URL": "postgres:///c"})
+    kept.write_text("MARKETPLACE_DATABASE_URL=postgres:///m\n")
+    assert read(home)
+
+
 @pytest.mark.parametrize(
     ("own", "market"),
     [

@@ -81,6 +81,12 @@ def check_keys_file(name: str, path: Path) -> None:
             f"{path} holds the keys of {told['requester_name']!r}: give those of {name!r} another "
             "file, or move it away."
         )
+    ours = AccessKey.objects.filter(requester__name=name)
+    if not ours.filter(access_key_id=told["access_key_id"]).exists():
+        raise OtherFile(
+            f"{path} holds keys of {name!r} that this marketplace has not given: name the database "
+            "that has, or move the file away."
+        )
 
 
 def write_keys(keys: RequesterKeys, path: Path) -> None:

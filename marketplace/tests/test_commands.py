@@ -63,6 +63,17 @@ def test_a_file_that_is_not_the_requester_s_is_never_overwritten(
     assert not Requester.objects.filter(name="Ann").exists()
 
 
+def test_keys_that_another_marketplace_has_given_are_never_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "keys.json"
+    call_command("create_requester", "Rita", keys_file=str(path))
+    AccessKey.objects.all().delete()
+    before = path.read_text()
+    with pytest.raises(CommandError, match="this marketplace has not given: name the database"):
+        call_command("create_requester", "Rita", keys_file=str(path))
+    assert path.read_text() == before
+    assert not AccessKey.objects.exists()
+
+
 @pytest.mark.parametrize("name", ["", "  ", "A\0da", "A" * 500])
 def test_a_worker_without_a_name_that_can_be_kept_is_not_opened(name: str) -> None:
     with pytest.raises(NotStorable, match="cannot be kept"):

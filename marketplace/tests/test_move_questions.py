@@ -69,3 +69,16 @@ def test_it_prints_a_line_for_people(post: Callable[[str], str]) -> None:
 def test_what_is_no_address_is_refused(wrong: str) -> None:
     with pytest.raises(CommandError, match="write an address such as"):
         move(wrong, NEW)
+
+
+def test_one_requester_s_move_leaves_all_others_where_they_are(
+    rita: Any,
+    other_requester: Any,
+    post: Callable[[str], str],
+    make_hit: Callable[..., dict[str, Any]],
+) -> None:
+    post(f"{OLD}/hit/")
+    make_hit(other_requester, Question=QUESTION.format(url=f"{OLD}/hit/"))
+    call_command("move_questions", OLD, NEW, requester="Rita")
+    moved = dict(HIT.objects.values_list("requester__name", "external_url"))
+    assert moved == {"Rita": f"{NEW}/hit/", "Olive": f"{OLD}/hit/"}

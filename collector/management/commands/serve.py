@@ -28,6 +28,7 @@ from collector.serving.plan import (
 )
 from collector.serving.supervision import MOST_DEATHS, Supervisor
 from common.command_line import MANAGE
+from common.environment import SERVED_WITH
 from common.safe_files import private_text
 
 # Each connection is one, and hundreds may come that say nothing.
@@ -157,7 +158,7 @@ def _prepare(step: Process, planned: Plan) -> None:
 
 def _keep(planned: Plan) -> Path:
     """Write the settings where a shell can read them, for its owner alone; return the file."""
-    path = settings.HOME / "serve.env"
+    path = settings.HOME / SERVED_WITH
     lines = [f"{name}={shlex.quote(value)}\n" for name, value in planned.settings.items()]
     private_text(path, "".join(lines))
     return path

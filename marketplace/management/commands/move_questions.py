@@ -29,6 +29,7 @@ class Command(BaseCommand):
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("old", help="where the pages were, such as http://localhost:8000")
         parser.add_argument("new", help="where they are now")
+        parser.add_argument("--requester", default="", help="whose HITs; otherwise everybody's")
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -36,8 +37,11 @@ class Command(BaseCommand):
         old, new = (_origin(options[name]) for name in ("old", "new"))
         # A page's address always has a slash after its host: other ports are other sites.
         before, after = Value(f"{old}/"), Value(f"{new}/")
+        hits = HIT.objects.all()
+        if options["requester"]:
+            hits = hits.filter(requester__name=options["requester"])
         moved = (
-            HIT.objects.filter(external_url__startswith=f"{old}/")
+            hits.filter(external_url__startswith=f"{old}/")
             .exclude(external_url__startswith=f"{new}/")
             .update(
                 external_url=Replace(F("external_url"), before, after),
