@@ -96,7 +96,9 @@ def database(url: str) -> dict[str, Any]:
                 "timeout": 20,
                 # Readers that later write queue up instead of failing half-way.
                 "transaction_mode": "IMMEDIATE",
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+                # What is deleted is gone from the file too, such as a person who was erased.
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
+                "PRAGMA secure_delete=ON;",
             },
             "CONN_MAX_AGE": 60,
             # A file of its own for every run, so that two runs never share one.

@@ -114,5 +114,5 @@ def erase(worker: Worker, now: datetime) -> None:
             worker__in=accounts, state=AssignmentState.ACCEPTED
         ):
             give_back(assignment, now)
-        erase_rows(ERASING, accounts)
+        erase_rows(ERASING, accounts, DATABASE)
         mine.update(is_adult=False, is_active=False, erased_at=now)

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import F, Q
 
 from collector.models import Stage
@@ -123,7 +123,7 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool, waive: bool = False
                 "Work this person saved before their time ran out is not paid yet: raise the "
                 f"budget or wait for the next round ({MANAGE} collect NAME)."
             )
-        erase_rows(ERASING, [worker.pk])
+        erase_rows(ERASING, [worker.pk], DEFAULT_DB_ALIAS)
         # What a requester wrote to them on another marketplace came with their work.
         for work in Submission.objects.filter(lease__worker=worker, raw__has_key="archive"):
             work.raw["archive"]["feedback"] = ""

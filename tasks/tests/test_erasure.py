@@ -1,10 +1,12 @@
 """A person is forgotten when they ask, but never while they work or are owed money."""
 
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from annotation.reports.attention import refused_submissions
 from common.actions import ActionError
@@ -13,6 +15,7 @@ from tasks.management.commands.erase_worker import Command
 from tasks.models import Identity, Lease, Payment, Posting, Question, Submission
 from tasks.money import bonuses, pay_decisions
 from tasks.people.erasure import forget
+from tasks.people.given_names import name_worker
 from tasks.tests.deciding import DAY, money
 from tasks.tests.making import (
     NOW,
@@ -151,3 +154,19 @@ def test_the_help_says_what_a_forgotten_person_who_comes_back_may_be_handed():
     words = " ".join(Command().create_parser("manage.py", "erase_worker").format_help().split())
     assert "Whoever comes back is a new worker" in words
     assert "they may be handed those to answer" in words
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="a server keeps its own files")
+def test_of_whom_is_forgotten_no_byte_stays_in_the_files_of_the_database():
+    worker = make_worker()
+    for name in ("planted before", "planted"):
+        name_worker(worker, name)
+    place = Path(connection.settings_dict["NAME"])
+
+    def files():
+        return b"".join(each.read_bytes() for each in place.parent.glob(f"{place.name}*"))
+
+    assert b"planted" in files()
+    forget(worker, NOW, withdraw=False)
+    assert b"planted" not in files()
