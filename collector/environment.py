@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from collector.serving.home_lock import served_port
 from common.environment import (
@@ -93,6 +93,17 @@ class Environment(BaseModel):
     def _redis(cls, value: str) -> str:
         if value and split(value).scheme not in ("redis", "rediss", "unix"):
             raise ValueError(f"{value!r} must start with redis://, rediss:// or unix://")
+        return value
+
+    @field_validator("REDIS_URL", "COLLECTOR_BEHIND_TLS_PROXY")
+    @classmethod
+    def _of_a_server(cls, value: str | bool, others: ValidationInfo) -> str | bool:
+        # What else a server's settings say is there: its database was lost on the way.
+        if value and others.data.get("DATABASE_URL") == "":
+            raise ValueError(
+                "a server's database has to be named beside it: DATABASE_URL='postgres://…', in "
+                "quotes, since a shell ends a line at an & that stands in none"
+            )
         return value
 
     @field_validator("CELERY_BROKER_URL")

@@ -12,6 +12,12 @@ folder=${1:?Name the folder for the backups, on another disk if there is one.}
 home=${COLLECTOR_HOME:-var} releases=${RELEASES:-releases} kept=${BACKUPS_KEPT:-7}
 seconds=5 day=86400
 umask 077
+case $kept in
+  '' | 0* | *[!0-9]*)
+    echo "BACKUPS_KEPT=$kept: write how many copies are kept, 1 or more." >&2
+    exit 1
+    ;;
+esac
 mkdir -p "$folder"
 
 case "${DATABASE_URL:-}" in

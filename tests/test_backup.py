@@ -123,6 +123,20 @@ def test_nothing_is_put_over_a_home_that_is_in_use(home: Path, tmp_path: Path) -
     assert b"move it away first" in refused.value.stderr
 
 
+@pytest.mark.parametrize("kept", ["0", "7d", "seven", "-1", "07"])
+def test_a_number_that_would_keep_no_copy_is_refused(home: Path, tmp_path: Path, kept: str) -> None:
+    environment = {**os.environ, "COLLECTOR_HOME": str(home), "BACKUPS_KEPT": kept}
+    refused = subprocess.run(
+        ["sh", BACKUP, str(tmp_path / "backups")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert refused.returncode == 1
+    assert f"BACKUPS_KEPT={kept}: write how many copies are kept, 1 or more." in refused.stderr
+
+
 def test_backups_are_not_kept_inside_of_what_they_copy(home: Path, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="name a folder elsewhere"):
         sqlite_backup.main(home, tmp_path / "releases", home / "backups")

@@ -1,6 +1,7 @@
 """Containers, units and plain processes run the same commands, with settings that are read."""
 
 import re
+import subprocess
 from configparser import ConfigParser
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ def variables(path: Path) -> dict[str, str]:
     """Return the variables that a file of settings gives."""
     lines = path.read_text("utf-8").splitlines()
     pairs = [line.partition("=") for line in lines if line and not line.startswith("#")]
-    return {name: value for name, _, value in pairs}
+    return {name: value.strip("'") for name, _, value in pairs}
 
 
 def test_containers_run_what_plain_processes_run() -> None:
@@ -96,6 +97,13 @@ def test_units_get_only_settings_that_are_read_and_as_they_are_planned() -> None
     given = variables(DEPLOY / "systemd" / "environment")
     assert set(given) <= READ
     assert given == BY_PLAN.settings
+
+
+def test_a_shell_reads_the_settings_of_units_whole_also_with_an_ampersand(tmp_path: Path) -> None:
+    longer = (DEPLOY / "systemd" / "environment").read_text("utf-8")
+    (tmp_path / "environment").write_text(longer.replace("///collector", "///collector?a=1&b=2"))
+    reads = ["sh", "-c", '. ./environment; echo "$DATABASE_URL"']
+    assert subprocess.check_output(reads, cwd=tmp_path) == b"postgres:///collector?a=1&b=2\n"
 
 
 def test_containers_and_units_set_the_same() -> None:

@@ -80,6 +80,14 @@ def test_nonsense_is_refused_in_one_line(name, value):
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("other", [("REDIS_URL", "redis://h"), ("COLLECTOR_BEHIND_TLS_PROXY", "y")])
+def test_settings_of_a_server_that_lost_its_database_are_refused(other):
+    """A shell that reads `DATABASE_URL=postgres://h/lab?a=b&c=d` unquoted sets no such name."""
+    with pytest.raises(WrongEnvironment, match="DATABASE_URL='postgres://…', in quotes"):
+        read(dict([other]))
+    assert read({**dict([other]), "DATABASE_URL": "sqlite:////tmp/lab.db"})
+
+
 def test_every_wrong_value_is_named_at_once():
     with pytest.raises(WrongEnvironment) as refused:
         read({"PORT": "x", "REDIS_URL": "y"})
