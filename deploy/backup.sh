@@ -6,7 +6,7 @@
 #   wal/    whatever was written since, as it is written: both databases stay at one moment
 #   files/  COLLECTOR_HOME and RELEASES, looked at every five seconds
 #   as-of   when all of it was last known to be there
-# On SQLite files (make run) it is deploy/sqlite_backup.py that does so. deploy/restore.sh puts either back.
+# On SQLite files (make run) it is deploy/backup.py that does so. deploy/restore.sh puts either back.
 set -eu
 folder=${1:?Name the folder for the backups, on another disk if there is one.}
 home=${COLLECTOR_HOME:-var} releases=${RELEASES:-releases} kept=${BACKUPS_KEPT:-7}
@@ -14,20 +14,19 @@ seconds=5 day=86400
 umask 077
 case $kept in
   '' | 0* | *[!0-9]*)
-    echo "BACKUPS_KEPT=$kept: write how many copies are kept, 1 or more." >&2
+    echo "BACKUPS_KEPT=$kept: write for how many days copies are kept, 1 or more." >&2
     exit 1
     ;;
 esac
-mkdir -p "$folder"
 
 case "${DATABASE_URL:-}" in
   postgres*) ;;
   *)
-    python=.venv/bin/python
-    [ -x "$python" ] || python=python3
-    exec "$python" "$(dirname "$0")/sqlite_backup.py" "$home" "$releases" "$folder"
+    [ -x .venv/bin/python ] && exec .venv/bin/python -m deploy.backup "$folder"
+    exec python3 -m deploy.backup "$folder"
     ;;
 esac
+mkdir -p "$folder"
 
 receiver='' copy=''
 say() { echo "backup: $*" >&2; }

@@ -8,17 +8,13 @@ set -eu
 folder=${1:?Name the folder of the backups.}
 home=${COLLECTOR_HOME:-var} releases=${RELEASES:-releases}
 
-if [ -d "$folder/databases/last" ]; then
-  for file in "$home"/*.sqlite3*; do
-    [ ! -e "$file" ] || { echo "$file is there: move it away first." >&2; exit 1; }
-  done
-  mkdir -p "$home"
-  cp -a "$folder/files/." "$home/"
-  cp -a "$folder"/databases/last/*.sqlite3 "$home/"
-  [ ! -d "$folder/releases" ] || { mkdir -p "$releases" && cp -a "$folder/releases/." "$releases/"; }
-  echo "Restored as of $(cat "$folder/databases/last/as-of")."
-  exit 0
-fi
+case "${DATABASE_URL:-}" in
+  postgres*) ;;
+  *)
+    [ -x .venv/bin/python ] && exec .venv/bin/python -m deploy.restore "$@"
+    exec python3 -m deploy.restore "$@"
+    ;;
+esac
 
 copy=$(find "$folder" -mindepth 2 -maxdepth 2 -name complete | sort | tail -n 1)
 copy=${copy%/complete}
