@@ -145,7 +145,7 @@ def create_hit(type_id: str, *, token: str, lifetime: timedelta, page: str) -> H
 
 
 def _find_hit(token: str) -> Hit:
-    for name, hit in _made():
+    for (name, _), hit in _made():
         if name == token:
             return hit
     raise MarketplaceError(
@@ -158,14 +158,35 @@ def find_hits(tokens: Iterable[str]) -> dict[str, Hit]:
     wanted = set(tokens)
     if not wanted:
         return {}
-    return {name: hit for name, hit in _made() if name in wanted}
+    return {name: hit for (name, _), hit in _made() if name in wanted}
 
 
-def _made() -> Iterator[tuple[str, Hit]]:
-    """Yield every HIT of the account with the token it was made with."""
+def hits_of_collections() -> Iterator[tuple[str, Hit]]:
+    """Yield every HIT of the account that is listed and was made for a collection, by its token.
+
+    Other programs may use the account too.
+    """
+    for (name, page), hit in _made():
+        if "/collections/" in page:
+            yield name, hit
+
+
+def _made() -> Iterator[tuple[tuple[str, str], Hit]]:
+    """Yield every HIT of the account with the token it was made with, and its collection's page."""
     for hit in pages("list_hits", "HITs"):
-        # The page of the collection stands behind it.
-        yield hit.get("RequesterAnnotation", "").partition(" ")[0], _hit(hit)
+        token, _, page = hit.get("RequesterAnnotation", "").partition(" ")
+        yield (token, page), _hit(hit)
+
+
+def is_known(hit_id: str) -> bool:
+    """Return whether the marketplace has the HIT, or has had it."""
+    try:
+        call("get_hit", HITId=hit_id)
+    except MarketplaceError as error:
+        if not error.code.lower().endswith("hitdoesnotexist"):
+            raise
+        return False
+    return True
 
 
 def _hit(described: WireRow) -> Hit:

@@ -41,6 +41,8 @@ from tasks.work import leases
 LATE = timedelta(minutes=10)
 # Of what is paid, the newest are compared with the marketplace: it is asked about each.
 NEWEST_PAYMENTS = 100
+# What is said of an assignment that nobody has handed in there.
+UNKNOWN = "unknown"
 
 
 def overdue_leases() -> list[str]:
@@ -175,14 +177,55 @@ def half_paid() -> list[str]:
     return [f"submission {work.pk}" for work in late]
 
 
+def hits_here_alone() -> list[str]:
+    """Return the HITs that are open or undecided here and that the marketplace never had."""
+    return [
+        f"posting {each.pk} of stage {each.stage}: HIT {each.external_id}"
+        for each in _unlisted()
+        if not marketplace.is_known(each.external_id)
+    ]
+
+
+def _unlisted() -> list[Posting]:
+    """Return the HITs that are open or undecided here and that the marketplace does not list."""
+    states = (PostingState.LIVE, PostingState.SUBMITTED, PostingState.SUBMITTED_EMPTY)
+    ours = list(
+        Posting.objects.filter(
+            state__in=states,
+            provider=marketplace.PROVIDER,
+            environment=marketplace.environment(),
+        ).select_related("stage__collection")
+    )
+    listed = {hit.hit_id for _, hit in marketplace.hits_of_collections()} if ours else set()
+    return [each for each in ours if each.external_id not in listed]
+
+
+def hits_there_alone() -> list[str]:
+    """Return the HITs of collections that the marketplace lists and Collector never planned."""
+    listed = list(marketplace.hits_of_collections())
+    planned = set(map(str, Posting.objects.values_list("token", flat=True).iterator()))
+    return [f"HIT {hit.hit_id}" for token, hit in listed if token not in planned]
+
+
 def unknown_here() -> list[str]:
-    """Return what the marketplace lists as handed in and Collector knows nothing of."""
-    found = []
-    for type_id, collection in _types():
-        for row in marketplace.submitted_assignments(type_id):
-            if row.status == "Submitted" and not _is_known(row):
-                found.append(f"{collection}: assignment {row.assignment_id} of HIT {row.hit_id}")
-    return found
+    """Return what was handed in on the marketplace and Collector knows nothing of."""
+    rows = [
+        (collection, row)
+        for type_id, collection in _types()
+        for row in marketplace.submitted_assignments(type_id)
+    ]
+    # What is decided there may not be listed any more.
+    rows += [
+        (each.stage.collection.slug, row)
+        for each in _unlisted()
+        if marketplace.is_known(each.external_id)
+        for row in marketplace.assignments_of(each.external_id)
+    ]
+    return [
+        f"{collection}: assignment {row.assignment_id} of HIT {row.hit_id}"
+        for collection, row in rows
+        if not _is_known(row)
+    ]
 
 
 def _types() -> list[tuple[str, str]]:
@@ -208,15 +251,14 @@ def confirm_unknown() -> None:
 
 
 def paid_here_alone() -> list[str]:
-    """Return the newest rewards that are confirmed here, and whose work is undecided there."""
+    """Return the newest rewards that are confirmed here, and whose work is not approved there."""
     return [
-        f"payment {payment.pk}: assignment {payment.submission.session.session_id}"
-        for payment in _paid_here_alone()
-        if payment.submission
+        f"payment {payment.pk}: there assignment {name} is {status}"
+        for payment, name, status in _paid_here_alone()
     ]
 
 
-def _paid_here_alone() -> list[Payment]:
+def _paid_here_alone() -> list[tuple[Payment, str, str]]:
     newest = Payment.objects.filter(
         state=PaymentState.CONFIRMED,
         submission__state=ReceiptState.APPROVED,
@@ -228,23 +270,23 @@ def _paid_here_alone() -> list[Payment]:
     found = []
     for payment in newest.order_by("-confirmed_at")[:NEWEST_PAYMENTS]:
         assert payment.submission
+        name = payment.submission.session.session_id
         try:
-            status = marketplace.status_of(payment.submission.session.session_id)
+            status = marketplace.status_of(name)
         except MarketplaceError as error:
             if not error.permanent:
                 raise
-            # Its HIT is deleted, which comes after the approval.
-            continue
-        if status == "Submitted":
-            found.append(payment)
+            status = UNKNOWN
+        if status != "Approved":
+            found.append((payment, name, status))
     return found
 
 
 def approve_paid() -> None:
-    """Approve there what is paid here."""
-    for payment in _paid_here_alone():
-        assert payment.submission
-        marketplace.approve(payment.submission.session.session_id)
+    """Approve there what is paid here and undecided there."""
+    for _, name, status in _paid_here_alone():
+        if status == "Submitted":
+            marketplace.approve(name)
 
 
 def look_after(find_open: Q) -> None:
@@ -316,6 +358,20 @@ CHECKS = (
         partial(look_after, _of_submissions(ReceiptState.APPROVING)),
     ),
     Check(
+        "HITs here alone",
+        "HITs are open or undecided here, and the marketplace has never had them: the databases "
+        "are of two moments, or its address leads to another one.",
+        "",
+        hits_here_alone,
+    ),
+    Check(
+        "HITs on the marketplace alone",
+        "The marketplace lists HITs of collections that were never planned here: the databases "
+        "are of two moments.",
+        "",
+        hits_there_alone,
+    ),
+    Check(
         "work on the marketplace alone",
         "Somebody has handed in on the marketplace what Collector knows nothing of.",
         "takes it over as submitted empty, for a person to decide",
@@ -324,8 +380,8 @@ CHECKS = (
     ),
     Check(
         "payments here alone",
-        f"Of the newest {NEWEST_PAYMENTS} rewards one is paid by our books and undecided there.",
-        "approves it on the marketplace",
+        f"Of the newest {NEWEST_PAYMENTS} rewards one is paid by our books and not approved there.",
+        "approves on the marketplace what is undecided there",
         paid_here_alone,
         approve_paid,
     ),
