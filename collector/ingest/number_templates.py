@@ -1,4 +1,4 @@
-"""Makes words of the templates that write numbers, measures and formulas."""
+"""Makes words of the templates that write numbers, measures, formulas and other figures."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -114,6 +114,36 @@ def _root(arguments: list[str], named: Mapping[str, str]) -> str:
     return f"{degree}√{inside if inside.isalnum() else f'({inside})'}"
 
 
+def _height(arguments: list[str], named: Mapping[str, str]) -> str:
+    """{{height|ft=6|in=1}} → 6 ft 1 in."""
+    return " ".join(f"{named[unit]} {unit}" for unit in ("m", "cm", "ft", "in") if named.get(unit))
+
+
+def _ordinal(arguments: list[str], named: Mapping[str, str]) -> str:
+    number = "".join(arguments[:1]).strip()
+    ending = "th" if number[-2:-1] == "1" else _ENDINGS.get(number[-1:], "th")
+    return f"{number}{ending}" if number.isdigit() else ""
+
+
+def _verse(arguments: list[str], named: Mapping[str, str]) -> str:
+    """{{bibleverse|2|Chronicles|29:25–27|KJV}} → 2 Chronicles 29:25–27."""
+    words = [word.strip() for word in arguments[:3]]
+    return " ".join(word for at, word in enumerate(words) if word and (at < 2 or ":" in word))
+
+
+def _ship(arguments: list[str], named: Mapping[str, str]) -> str:
+    """{{ship|Finnish ship|Pohjanmaa||2}} → Finnish ship Pohjanmaa; 6 asks for the name alone."""
+    words = [word.strip() for word in arguments]
+    return " ".join(filter(None, words[1:2] if words[3:4] == ["6"] else words[:2]))
+
+
+def _unknown(arguments: list[str], named: Mapping[str, str]) -> str:
+    """Return nothing: the figure is reckoned from tables, or from the day on which it is read."""
+    return ""
+
+
+_ENDINGS = {"1": "st", "2": "nd", "3": "rd"}
+_ACCIDENTALS = {"sharp": "♯", "#": "♯", "flat": "♭", "b": "♭", "natural": "♮"}
 _READERS_OF: dict[str, Reader] = {
     "convert|cvt": _converted,
     "frac|fraction|sfrac": fraction,
@@ -122,17 +152,27 @@ _READERS_OF: dict[str, Reader] = {
     "chem2": _formula_of_elements,
     "nuclide|nuclide2|simplenuclide|simplenuclide2": lambda words, named: "-".join(words[:2]),
     "math|bigmath": lambda words, named: "".join(words[:1]),
+    "thinspace": lambda words, named: " ".join(map(str.strip, words)),
     "gaps": lambda words, named: "".join(map(str.strip, words)),
     "sup": lambda words, named: raised("".join(words[:1])),
     "sub": lambda words, named: lowered("".join(words[:1])),
     "su": lambda words, named: raised(named.get("p", "")) + lowered(named.get("b", "")),
-    "e|exp": lambda words, named: "×10" + raised("".join(words[:1])) if words else "",
+    "e|exp|x10^": lambda words, named: "×10" + raised("".join(words[:1])) if words else "",
     "10^": lambda words, named: "10" + raised("".join(words[:1])) if words else "",
     "sqrt|radic": _root,
     "pi": lambda words, named: "π",
     "times": lambda words, named: "×",
     "minus": lambda words, named: "−",
+    "height": _height,
+    "ordinal": _ordinal,
+    "music": lambda words, named: _ACCIDENTALS.get("".join(words[:1]).strip(), ""),
+    "bibleverse|bibleref|bibleref2": _verse,
+    "bibleverse-nb": lambda words, named: " ".join(word for word in words[:3] if ":" in word),
+    "ship": _ship,
+    "sclass|sclass-|sclass2|sclass2-": lambda words, named: "-class ".join(words[:2]),
+    "oldstyledate": lambda words, named: " ".join(word.strip() for word in words[:2]),
+    "inflation|age|format price|currentyear|inflation-year|percentage|percent": _unknown,
 }
 READERS = {name: reader for names, reader in _READERS_OF.items() for name in names.split("|")}
 # Where one of these gives no words, a measure is left out.
-MEASURES = frozenset({_converted, _value})
+MEASURES = frozenset({_converted, _value, _height, _ordinal, _unknown})

@@ -31,9 +31,9 @@ _FIRST = """
 nowrap|nobr|nobold|small|smaller|big|larger|em|strong|abbr|tooltip|sic|bdo|bdi|mvar
 ill|interlanguage link|illm|iw|nihongo|nihongo2|nihongo3|flag|flagu|flagcountry|vanchor|smallcaps|sc
 visible anchor|char|code|mono|samp|kbd|var|strikethrough|underline|ipa|unicode|noitalic|normal
-formatnum|q
+formatnum|q|nts|interlanguage link multi|vr|iast|proper name|not a typo|center
 """
-_SECOND = "script|lang|langx|abbrlink|rtl-lang|smallcaps2"
+_SECOND = "script|lang|langx|abbrlink|rtl-lang|smallcaps2|audio"
 _LAST = "transl|transliteration|font color|colored text"
 # Shown on lines of their own.
 _QUOTED = "quote|blockquote|cquote|bq|quotation|rquote"
@@ -43,8 +43,16 @@ _PREFIXES = {
     "As of ": "as of",
     "US$": "us$|usd",
     "£": "gbp|£",
-    "€": "eur|€",
-    "₹": "inr",
+    "€": "eur|€|euro",
+    "₹": "inr|₹|indian rupee",
+    "¥": "jpy|¥",
+    "A$": "aud|a$",
+    "C$": "cad|ca$",
+    "No. ": "numero|no.",
+    "née ": "nee|née",
+    "né ": "né",
+    "ISBN ": "isbn",
+    "INS ": "ins",
     "USS ": "uss",
     "HMS ": "hms",
     "RMS ": "rms",
@@ -53,16 +61,19 @@ _PREFIXES = {
     "HMCS ": "hmcs",
 }
 _CHARACTERS = {
-    " – ": "snd|spnd|spaced ndash|spaced en dash|dash|spndash|sndash",
+    " – ": "snds|snd|spnd|spaced ndash|spaced en dash|dash|spndash|sndash",
     " — ": "spaced mdash|spaced em dash|smd",
-    "–": "ndash|en dash|nd",
-    "—": "mdash|em dash|md",
-    " ": "nbsp|space|spaces|thinsp|thin space|hair space|nnbsp",
+    "–": "ndash|endash|en dash|nd",
+    "—": "mdash|emdash|em dash|md|mdashb|nsmdns",
+    " ": "sp|nbsp|space|spaces|thinsp|thin space|hair space|nnbsp",
     " · ": "·|middot|dot",
     " • ": "•|bull|bullet",
-    "'": "'|apostrophe",
+    "'": "'|apostrophe|-'|'-",
     "'s": "'s",
-    '"': "\"|''",
+    '"': '"|\'\'|-"|"-',
+    "'\"": "'\"|' \"",
+    "\"'": "\"'|\" '",
+    "LORD": "lord",
     "ʻ": "okina|ʻokina",
     "=": "=",
 }
@@ -114,7 +125,7 @@ def _quoted(arguments: list[str], named: Mapping[str, str]) -> str:
 
 
 def _prefixed(prefix: str) -> Reader:
-    return lambda arguments, named: f"{prefix}{arguments[0]}" if arguments else ""
+    return lambda arguments, named: f"{prefix}{arguments[0]}" if arguments else prefix.strip()
 
 
 def _constant(text: str) -> Reader:
@@ -140,8 +151,8 @@ _READERS = _readers()
 class Dropped(NamedTuple):
     """Text without its templates, and what those said of the page.
 
-    infoboxes: their names in order, each once, in lower case. n_unread: how many measures
-    could not be read.
+    infoboxes: their names in order, each once, in lower case. n_unread: how many numbers and
+    measures could not be read.
     """
 
     text: str

@@ -85,6 +85,24 @@ def links(text: str, language: str = "en") -> list[tuple[str, str]]:
         ("{{val|6.67|0.01|e=-11|u=m3.kg-1}}", "6.67±0.01×10⁻¹¹ m³⋅kg⁻¹"),
         ("{{val|10|-|20|u=km}}, {{val|1|to|2}}, {{val|5|3|2}}", "10–20 km, 1 to 2, 5+3−2"),
         ("{{chem|211|85|At}}, {{chem|SO|4|2-}}, {{chem2|SO4(2-)}}", "²¹¹₈₅At, SO₄²⁻, SO₄²⁻"),
+        ("a {{Numero|1}} hit, {{thinspace|No.| 24}}, 2{{x10^|8}}", "a No. 1 hit, No. 24, 2×10⁸"),
+        ("Pete was{{emdash}}and still is, {{'\"}}here{{\"'}}", "Pete was—and still is, '\"here\"'"),
+        (
+            "{{ship|Finnish minelayer|Pohjanmaa||2}}, {{ship||Maria||6}}, {{sclass-|Collins|boat}}",
+            "Finnish minelayer Pohjanmaa, Maria, Collins-class boat",
+        ),
+        (
+            "({{bibleverse|2|Chronicles|29:25–27|KJV}}), [[Ecc.]] {{Bibleverse-nb||ecc|7:18|JP}}",
+            "(2 Chronicles 29:25–27), Ecc. 7:18",
+        ),
+        (
+            "C{{music|sharp}}, {{height|ft=6|in=1}}, the {{ordinal|11}} and {{ordinal|3}}",
+            "C♯, 6 ft 1 in, the 11th and 3rd",
+        ),
+        (
+            "({{nee|Keller}}), ({{née}} Feuerstein), {{Euro|250,000}}, {{JPY|3}}, the {{LORD}}",
+            "(née Keller), (née Feuerstein), €250,000, ¥3, the LORD",
+        ),
     ],
 )
 def test_markup_leaves_no_residue(wikitext: str, text: str) -> None:
@@ -179,6 +197,8 @@ def test_a_raised_number_that_is_a_link_stays_one() -> None:
 def test_formulas_and_measures_that_cannot_be_written_are_counted() -> None:
     page = parse("Where <math>x < y</math> by {{val}} and {{convert|some|m}}, {{convert|5|m}}.")
     assert (page.n_formulas, page.paragraphs[0][2]) == (3, "Where by and, 5 m.")
+    # What follows from a table, or from the day on which it is read, is no text of the page.
+    assert parse("It is {{age|1975|1|1}} years, $5 {{Inflation|US|5|1929}}.").n_formulas == 2
 
 
 def test_variants_of_one_language_show_the_first() -> None:
