@@ -1,6 +1,8 @@
 """Hands work to processes a little ahead, and takes the results in the order of the work."""
 
+import ctypes
 import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -8,6 +10,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any, Generic, TypeVar
 
+_END_WITH_PARENT = 1
 Work = TypeVar("Work")
 Result = TypeVar("Result")
 
@@ -47,6 +50,9 @@ def in_processes(
 def _begin(start: Callable[..., object] | None, given: tuple[Any, ...]) -> None:
     # Whoever presses Ctrl-C stops the parent, which stops its children in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        # Nobody else ends it when the parent is killed: it would wait for work for ever.
+        ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
     if start is not None:
         start(*given)
 
