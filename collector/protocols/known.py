@@ -25,7 +25,7 @@ def record(now: datetime) -> None:
 
 def hosts_without(protocol: str, now: datetime) -> list[str]:
     """Return the hosts on which a process at work does not know the protocol, by name."""
-    rows = KnownProtocols.objects.filter(seen_at__gte=now - AT_WORK)
+    rows = KnownProtocols.objects.filter(seen_at__range=(now - AT_WORK, now + AT_WORK))
     return sorted({row.process.rpartition(":")[0] for row in rows if protocol not in row.names})
 
 

@@ -1,21 +1,26 @@
 """Settles HITs under their row lock: what time alone abandons, approves and disposes of."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connections, transaction
+from django.db.models import Q
 
 from common.prepared_sql import JoinedQuery, PreparedQuery, Statements, Table
+from common.wrong_clocks import SKEW, pull_back
 from marketplace.hits.decisions import approve
 from marketplace.hits.review_policies import refresh
-from marketplace.models import HIT, AssignmentState, Contest, HITType, Requester
+from marketplace.models import HIT, Assignment, AssignmentState, Contest, HITType, Requester
 from marketplace.money import funds
 from marketplace.notifications.events import record_event
 from marketplace.router import DATABASE
 
 SETTLE_AT_ONCE = 500
+MENDED_EVERY_SECONDS = 3600
+_mended = float("-inf")
 DUE = PreparedQuery(
     lambda requester, now: HIT.objects.filter(
         requester=requester, next_due_at__lte=now
@@ -65,8 +70,12 @@ def settle_account(requester: Requester, now: datetime) -> None:
     """Settle what is due among a requester's HITs.
 
     What was read before is out of date afterwards, also where nothing was due here any more:
-    another process may have settled it since.
+    another process may have settled it since. Now and then all times are looked at, too.
     """
+    global _mended
+    if time.monotonic() - _mended > MENDED_EVERY_SECONDS:
+        _mended = time.monotonic()
+        mend_times(now)
     if DUE.first(requester=requester.pk, now=now) is not None:
         settle_due(now, requester=requester)
 
@@ -78,6 +87,30 @@ def settle_due(now: datetime, **scope: Any) -> None:
         for key in keys:
             with locked(now, pk=key):
                 pass
+
+
+def mend_times(now: datetime) -> int:
+    """Have what a clock that was ahead says begins later begin now; returns how many HITs had it.
+
+    So it ends, or is approved, in its own time.
+    """
+    late = now + SKEW
+    begun = Q(state=AssignmentState.ACCEPTED, accepted_at__gt=late)
+    begun |= Q(state=AssignmentState.SUBMITTED, submitted_at__gt=late)
+    begun |= Q(contest__answered_at=None, contest__raised_at__gt=late)
+    rows = Assignment.objects.filter(begun).order_by("hit_id")
+    keys = list(rows.values_list("hit_id", flat=True).distinct())
+    for key in keys:
+        with locked(now, pk=key) as hit:
+            own = hit.assignments
+            held = own.filter(state=AssignmentState.ACCEPTED)
+            pull_back(held, "accepted_at", now, "deadline")
+            waiting = own.filter(state=AssignmentState.SUBMITTED)
+            pull_back(waiting, "submitted_at", now, "auto_approval_at")
+            contests = Contest.objects.filter(assignment__hit=hit, answered_at=None)
+            pull_back(contests, "raised_at", now, "due_at")
+            refresh(hit, now)
+    return len(keys)
 
 
 def settle(hit: HIT, now: datetime) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import connections, transaction
 
+from common.wrong_clocks import over
 from marketplace import clock, configuration
 from marketplace.models import Event
 from marketplace.notifications import webhook
@@ -25,7 +26,8 @@ log = logging.getLogger(__name__)
 CLAIM = timedelta(seconds=60)
 FIRST_PAUSE = timedelta(seconds=10)
 LONGEST_PAUSE = timedelta(hours=1)
-GIVEN_UP_AFTER = timedelta(days=3)
+# By the clock alone an hour in which it is ahead would give all up.
+GIVEN_UP_AFTER, LEAST_TRIES = timedelta(days=3), 12
 REORDERED_BY = timedelta(seconds=5)
 IDLE_SECONDS = 30
 
@@ -121,7 +123,7 @@ def _claim(now: datetime, silent: set[str]) -> Event | None:
         event = (
             Event.objects.select_for_update(of=("self",), skip_locked=True)
             .select_related("requester")
-            .filter(next_attempt_at__lte=now, queue=None)
+            .filter(over("next_attempt_at", now, LONGEST_PAUSE), queue=None)
             .exclude(destination__in=silent)
             .order_by("next_attempt_at", "pk")
             .first()
@@ -141,7 +143,7 @@ def _settle(event: Event, **changes: Any) -> None:
 
 def _keep_trying(event: Event, problem: str, now: datetime) -> None:
     pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(event.n_attempts - 1, 10))
-    is_given_up = now - event.created_at > GIVEN_UP_AFTER
+    is_given_up = event.n_attempts >= LEAST_TRIES and now - event.created_at > GIVEN_UP_AFTER
     _settle(event, problem=problem[:300], next_attempt_at=None if is_given_up else now + pause)
     log.warning("Event %s was not taken by %s: %s", event.document_id, event.destination, problem)
 

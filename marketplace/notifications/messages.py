@@ -40,7 +40,7 @@ def send_message(
             % {"subject": LONGEST_SUBJECT, "text": LONGEST_TEXT}
         )
     today = Message.objects.filter(
-        worker=worker, is_from_worker=True, sent_at__gt=now - timedelta(days=1)
+        worker=worker, is_from_worker=True, sent_at__range=(now - timedelta(days=1), now)
     )
     if today.count() >= MOST_A_DAY:
         raise MessageError(

@@ -7,7 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
+from common.wrong_clocks import over
 from marketplace.configuration import base_url
 from marketplace.models import Event, Queue
 from marketplace.notifications.delivery import document_of
@@ -61,7 +63,7 @@ def get_queue_attributes(call: Call, parameters: dict[str, Any]) -> dict[str, An
     """Return those of a queue's attributes that were asked for."""
     queue = _own_queue(call, parameters)
     waiting = _waiting(call, queue)
-    n_visible = waiting.filter(next_attempt_at__lte=call.now).count()
+    n_visible = waiting.filter(_visible(call)).count()
     found = {
         "QueueArn": f"{QUEUE_PREFIX}:{account_of(call.requester.pk)}:{queue.name}",
         "ApproximateNumberOfMessages": str(n_visible),
@@ -98,7 +100,7 @@ def receive_message(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
         raise _invalid(f"MaxNumberOfMessages has to be 1 to {MOST_MESSAGES}.")
     hidden = _visibility(parameters.get(VISIBILITY, queue.visibility_seconds))
     with transaction.atomic(using=DATABASE):
-        rows = _waiting(call, queue).filter(next_attempt_at__lte=call.now).order_by("pk")
+        rows = _waiting(call, queue).filter(_visible(call)).order_by("pk")
         rows = rows.select_for_update(of=("self",), skip_locked=True).select_related("requester")
         found = list(rows[:most])
         for event in found:
@@ -155,6 +157,10 @@ def _waiting(call: Call, queue: Queue) -> Any:
     return Event.objects.filter(
         queue=queue, next_attempt_at__isnull=False, created_at__gt=call.now - KEPT
     )
+
+
+def _visible(call: Call) -> Q:
+    return over("next_attempt_at", call.now, timedelta(seconds=LONGEST_VISIBILITY_SECONDS))
 
 
 def _own_queue(call: Call, parameters: dict[str, Any]) -> Queue:

@@ -57,7 +57,7 @@ def is_present(ticket: Ticket, now: datetime, within: timedelta = SILENCE) -> bo
 
 def who_are_present(tickets: QuerySet[Ticket], now: datetime) -> QuerySet[Ticket]:
     """Return those of the tickets whose holders have given a fresh sign that they are there."""
-    return tickets.filter(connections__gt=0, seen_at__gt=now - FRESH)
+    return tickets.filter(connections__gt=0, seen_at__range=(now - FRESH, now + FRESH))
 
 
 def connected(ticket_id: int, now: datetime) -> bool:

@@ -14,6 +14,7 @@ from collector.protocols.creation import parameters_of
 from common.renewed_claim import expired, renewed
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
+from tasks.lifecycle import wrong_times
 from tasks.money import (
     bonuses,
     compensation,
@@ -126,6 +127,7 @@ def _steps(
     open_stages = [stage for stage in stages if hits.is_open(stage)]
     publish_first, publish_further = _publishing(open_stages, now)
     return {
+        "times mended": lambda: wrong_times.mend_now_and_then(collection, now),
         "maximum said": lambda: estimates.keep_maximum(collection, now),
         "HITs returned": lambda: reconcile.find_returned(collection, now),
         "leases expired": lambda: leases.expire_overdue(now),

@@ -9,6 +9,7 @@ from django.db.models import F, Q, QuerySet
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from common.wrong_clocks import over
 from tasks.crowd import bonuses, marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
@@ -24,7 +25,7 @@ from tasks.money import budget
 from tasks.pages.entry import Entry, open_session
 
 # A HIT is asked about an hour after it was put up, and then ever more rarely as it grows old.
-SOONEST = timedelta(hours=1)
+SOONEST, RAREST = timedelta(hours=1), timedelta(days=30)
 OF_ITS_AGE = 24
 MOST_IN_A_ROUND = 50
 LONGEST_REASON = 500
@@ -43,7 +44,7 @@ def find(collection: Collection, now: datetime, most: int | None = MOST_IN_A_ROU
     Safe to run twice and at once. Raises MarketplaceError; what was entered before stays.
     """
     fresh = Q(ask_bonuses_at__isnull=True, created_at__lte=now - SOONEST)
-    due = _handed_in(collection).filter(fresh | Q(ask_bonuses_at__lte=now))
+    due = _handed_in(collection).filter(fresh | over("ask_bonuses_at", now, RAREST))
     due = due.order_by(F("ask_bonuses_at").asc(nulls_first=True), "pk")
     rows = due.select_related("stage__collection")[:most]
     return marketplace.one_by_one(rows, lambda posting: _ask(posting, now))
@@ -58,7 +59,7 @@ def _handed_in(collection: Collection) -> "QuerySet[Posting]":
 
 
 def _ask(posting: Posting, now: datetime) -> int:
-    again = now + max(SOONEST, (now - posting.created_at) / OF_ITS_AGE)
+    again = now + min(RAREST, max(SOONEST, (now - posting.created_at) / OF_ITS_AGE))
     try:
         sent = list(bonuses.listed(HITId=posting.external_id))
     except MarketplaceError as error:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from common.wrong_clocks import pull_back
 from marketplace.hits.questions.answers import form_answers_xml
 from marketplace.hits.questions.question_form import QuestionForm, answers_of, parse
 from marketplace.models import QualificationRequest, QualificationType, RequestState, Worker
@@ -114,8 +115,17 @@ def _begin(worker: Worker, row: QualificationType, now: datetime) -> Qualificati
         return row.requests.get(worker=worker, state__in=OPEN)
 
 
+def last_request(
+    row: QualificationType, worker: Worker, now: datetime
+) -> QualificationRequest | None:
+    """Return the worker's newest request, made now at the latest, or None without one."""
+    mine = row.requests.filter(worker=worker)
+    pull_back(mine, "submitted_at", now)
+    return mine.order_by("-pk").first()
+
+
 def _check_retry(row: QualificationType, worker: Worker, now: datetime) -> None:
-    last = row.requests.filter(worker=worker).order_by("-pk").first()
+    last = last_request(row, worker, now)
     if last is None:
         return
     if row.retry_delay_seconds is None:

@@ -26,7 +26,7 @@ from marketplace.people.qualifications.earned_qualifications import (
 )
 from marketplace.people.qualifications.grants import grant
 from marketplace.people.qualifications.requirements import record_of
-from marketplace.people.qualifications.taking_tests import OPEN
+from marketplace.people.qualifications.taking_tests import OPEN, last_request
 from marketplace.router import DATABASE
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 from marketplace.templatetags.marketplace_words import duration
@@ -135,7 +135,7 @@ def _ask(worker: Worker, row: QualificationType) -> str:
 
 def _too_soon(worker: Worker, row: QualificationType) -> str:
     """Return why this worker cannot ask for it at present, empty if they can."""
-    last = row.requests.filter(worker=worker).order_by("-pk").first()
+    last = last_request(row, worker, clock.now())
     if last is None:
         return ""
     name = {"name": row.name}
