@@ -1,11 +1,32 @@
-"""Mends what a clock that was ahead has written: nothing is put off for longer than it can be."""
+"""Says when a clock has jumped, and mends what one that was ahead has written."""
 
+import time
 from datetime import datetime, timedelta
 
 from django.db.models import DateTimeField, ExpressionWrapper, F, Model, Q, QuerySet, Value
 
 # So far two machines' clocks may differ, and nobody mends anything.
 SKEW = timedelta(minutes=1)
+# A clock that has jumped is often set right within minutes.
+DOUBTED_SECONDS = 600
+
+
+class Clock:
+    """This process's clock, held against one that nobody sets."""
+
+    def __init__(self) -> None:
+        self._lead, self._jumped_at = time.time() - time.monotonic(), float("-inf")
+
+    def has_jumped(self) -> bool:
+        """Return whether it was set within the last ten minutes, or the machine has slept."""
+        lead, now = time.time() - time.monotonic(), time.monotonic()
+        if abs(lead - self._lead) > SKEW.total_seconds():
+            self._jumped_at = now
+        self._lead = lead
+        return now - self._jumped_at < DOUBTED_SECONDS
+
+
+CLOCK = Clock()
 
 
 def over(field: str, now: datetime, longest: timedelta) -> Q:

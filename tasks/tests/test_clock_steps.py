@@ -1,9 +1,11 @@
 """A clock that was ahead keeps nothing for longer than its own length, and pays nothing early."""
 
+import time
 from datetime import timedelta
 
 import pytest
 
+from common.wrong_clocks import Clock
 from tasks.dialog import presence
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.lifecycle import maintenance, wrong_times
@@ -25,6 +27,7 @@ pytestmark = pytest.mark.django_db
 AHEAD = [timedelta(hours=1), timedelta(days=365)]
 STEPS = [*AHEAD, timedelta(days=-1)]
 SECOND = timedelta(seconds=1)
+PAID = "submissions approved"
 
 
 @pytest.fixture
@@ -97,3 +100,36 @@ def test_a_round_mends_what_it_finds_once_an_hour(late, fake_marketplace, monkey
     make_confirmed(late, at=NOW + timedelta(days=365))
     assert maintenance.maintain(late, NOW)["times mended"] == 2
     assert maintenance.maintain(late, NOW)["times mended"] == 0
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_while_a_clock_that_has_jumped_may_jump_back_nothing_is_paid_or_ended(
+    late, fake_marketplace, monkeypatch, step
+):
+    seconds = [0.0]
+    real, steady = time.time(), time.monotonic()
+    monkeypatch.setattr(time, "time", lambda: real + seconds[0])
+    monkeypatch.setattr(time, "monotonic", lambda: steady)
+    monkeypatch.setattr(maintenance, "CLOCK", Clock())
+    monkeypatch.setattr(maintenance, "_steps", lambda *_: steps)
+    done = []
+    steps = {name: lambda name=name: done.append(name) or 0 for name in ("HITs returned", PAID)}
+
+    def tended(step_seconds, passed=0.0):
+        nonlocal steady
+        seconds[0], steady = step_seconds, steady + passed
+        done.clear()
+        maintenance.maintain(late, NOW)
+        return PAID in done
+
+    assert tended(0)
+    assert not tended(step.total_seconds())
+    assert "HITs returned" in done
+    # Back again: what was written meanwhile is mended first.
+    assert not tended(0)
+    assert not tended(599, 599)
+    assert tended(601, 2)
+
+
+def test_what_waits_for_a_clock_are_steps_of_a_round(late, fake_marketplace):
+    assert set(maintenance.maintain(late, NOW)) >= maintenance.BY_THE_CLOCK
