@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from csp.constants import NONE, SELF
 
 from collector.environment import read
+from common import uploaded_files
 from common.environment import WrongEnvironment, key_in, mail_server
 from common.metric_files import count_together
 from common.outages import logging_settings
@@ -131,6 +132,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+FILE_UPLOAD_HANDLERS = uploaded_files.HANDLERS
 DATABASES = ENVIRONMENT.databases()
 private_databases(DATABASES)
 DATABASE_ROUTERS = ["marketplace.router.MarketplaceRouter"] if EMBEDDED else []

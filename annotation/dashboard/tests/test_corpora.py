@@ -285,6 +285,7 @@ def test_when_nothing_can_be_read_the_page_says_why(rita: Client) -> None:
             "its name is too long for the disk",
         ),
     ],
+    ids=["name", "folder", "folders", "path"],
 )
 def test_a_file_that_no_disk_takes_is_named_and_the_rest_goes_on(
     rita: Client, home: Path, unfit: str, why: str
@@ -297,6 +298,16 @@ def test_a_file_that_no_disk_takes_is_named_and_the_rest_goes_on(
     assert [line for line in upload.outcome["left_out"] if line.startswith(f"{unfit} is left out")]
     assert why in rita.get("/corpora/the-handbook/").content.decode()
     assert list((home / "uploads").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["请" * 90 + ".txt", "a." + "请" * 90], ids=["name", "ending"])
+def test_a_large_file_may_have_any_name(rita: Client, name: str) -> None:
+    files = [sent("a.txt", prose(4)), sent(name, prose(4) * 10_000)]
+    assert files[1].size > 2_500_000
+    send(rita, documents=files)
+    read_all()
+    (line,) = DocumentUpload.objects.get().outcome["left_out"]
+    assert line.startswith(name)
 
 
 def test_where_nothing_can_be_kept_it_is_said_and_no_file_stays(
