@@ -15,7 +15,7 @@ from marketplace.router import DATABASE
 SECRET = {"password", "link_digest", "token_digest", "secret", "key"}
 # Notes that requesters keep to themselves.
 PRIVATE = {("workerblock", "reason")}
-IN_THE_BOOKS = "The books name a payment by it."
+IN_THE_BOOKS = "how the books name a payment"
 ERASING = (
     *(
         Rows(f"marketplace.{model}", "worker", None)
@@ -36,7 +36,7 @@ ERASING = (
         "marketplace.Assignment",
         "worker",
         {"late_answer": "", "feedback": "", "form_key": ""},
-        stays={"answer": "It was handed in to a requester."},
+        stays={"answer": "handed in to a requester"},
     ),
     Rows("marketplace.BonusPayment", "worker", {"reason": ""}),
     Rows(
@@ -64,7 +64,7 @@ ERASING = (
             "theme": "",
             "list_choices": {},
         },
-        stays={"worker_id": "It is random, and leads to nobody."},
+        stays={"worker_id": "random: it leads to nobody"},
     ),
 )
 

@@ -29,8 +29,8 @@ from tasks.models import (
 from tasks.money.payments import let_go
 from tasks.money.performance_bonuses.accepted_examples import waits_to_count
 
-WORK = "It was handed in: the next release has it, or leaves it out where it is withdrawn."
-RANDOM = "It is random, and leads to nobody."
+WORK = "handed in: the next release has it, or leaves it out where it is withdrawn"
+RANDOM = "random: it leads to nobody"
 ERASING = (
     *(
         Rows(f"tasks.{model}", "worker", None)
@@ -62,7 +62,7 @@ ERASING = (
     Rows(
         "annotation.Override",
         "verdict__question__worker",
-        stays={"note": "It is why a requester decided about a question, whoever wrote it."},
+        stays={"note": "why a requester decided about a question, whoever wrote it"},
     ),
     Rows("tasks.Worker", "pk", {"preferences": {}}, stays={"id": RANDOM}),
 )
