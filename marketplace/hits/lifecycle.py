@@ -10,7 +10,7 @@ from django.db import connections, transaction
 from django.db.models import Q
 
 from common.prepared_sql import JoinedQuery, PreparedQuery, Statements, Table
-from common.wrong_clocks import SKEW, pull_back
+from common.wrong_clocks import CLOCK, SKEW, pull_back
 from marketplace.hits.decisions import approve
 from marketplace.hits.review_policies import refresh
 from marketplace.models import HIT, Assignment, AssignmentState, Contest, HITType, Requester
@@ -81,7 +81,9 @@ def settle_account(requester: Requester, now: datetime) -> None:
 
 
 def settle_due(now: datetime, **scope: Any) -> None:
-    """Settle every HIT in scope in which time has brought something about."""
+    """Settle every HIT in scope in which time has brought something about; see `settle`."""
+    if CLOCK.has_jumped():
+        return
     due = HIT.objects.filter(next_due_at__lte=now, **scope).order_by("pk").distinct()
     while keys := list(due.values_list("pk", flat=True)[:SETTLE_AT_ONCE]):
         for key in keys:
@@ -114,8 +116,11 @@ def mend_times(now: datetime) -> int:
 
 
 def settle(hit: HIT, now: datetime) -> None:
-    """Abandon what is past its deadline and approve what nobody decided; expects the HIT's lock."""
-    if hit.next_due_at is None or hit.next_due_at > now:
+    """Abandon what is past its deadline and approve what nobody decided; expects the HIT's lock.
+
+    Nothing of that while the clock has just jumped: it may jump back, and this could not.
+    """
+    if hit.next_due_at is None or hit.next_due_at > now or CLOCK.has_jumped():
         return
     overdue = hit.assignments.filter(state=AssignmentState.ACCEPTED, deadline__lte=now)
     for assignment in overdue:

@@ -1,11 +1,13 @@
 """A clock that was ahead keeps nothing for longer than its own length, and pays nothing early."""
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from common.wrong_clocks import Clock
 from marketplace import clock
 from marketplace.hits import lifecycle
 from marketplace.hits.acceptance import accept
@@ -132,3 +134,32 @@ def test_who_wrote_many_messages_meanwhile_may_write_again(
         write(MOST_A_DAY + number)
     with pytest.raises(MessageError, match="within a day"):
         write(2 * MOST_A_DAY)
+
+
+@pytest.mark.parametrize("step", AHEAD)
+def test_while_a_clock_that_has_jumped_may_jump_back_nothing_is_abandoned_or_approved(
+    rita: Any,
+    ada: Visitor,
+    grace: Visitor,
+    make_hit: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    step: timedelta,
+) -> None:
+    hit = make_hit(rita, MaxAssignments=2, AutoApprovalDelayInSeconds=60)
+    ada.submit(hit)
+    grace.accept(hit)
+    monkeypatch.setattr(lifecycle, "CLOCK", Clock())
+    real, seconds = time.time, step.total_seconds() + 1
+    monkeypatch.setattr(time, "time", lambda: real() + seconds)
+    clock.advance(timedelta(seconds=seconds))
+    assert rita.list_hits()["NumResults"] == 1
+    listed = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    assert [one["AssignmentStatus"] for one in listed] == ["Submitted"]
+    states = Assignment.objects.order_by("pk").values_list("state", flat=True)
+    assert list(states) == ["submitted", "accepted"]
+    # It was right, after all.
+    steady = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: steady() + 601)
+    monkeypatch.setattr(time, "time", lambda: real() + seconds + 601)
+    rita.get_account_balance()
+    assert list(states.all()) == ["approved", "abandoned"]
