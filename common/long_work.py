@@ -18,14 +18,13 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from common.actions import ActionError, Broken
-from common.renewed_claim import expired, renewed
+from common.renewed_claim import renewed
+from common.wrong_clocks import over
 
 log = logging.getLogger(__name__)
 # A claim that was not renewed for so long is free: whoever had it has died.
 SILENT = timedelta(minutes=1)
 RENEW_SECONDS = 5.0
-# Two clocks may differ by as much as a claim is long.
-AHEAD = 2 * SILENT
 # After the first try and the second; none is longer than a claim.
 PAUSES = (timedelta(seconds=10), SILENT)
 MOST_ATTEMPTS = len(PAUSES) + 1
@@ -96,8 +95,8 @@ class LongWork(models.Model):
     @classmethod
     def free(cls, now: datetime) -> QuerySet[Self]:
         """Return what finds the work that nobody living is at."""
-        over = Q(free_at__isnull=True) | expired("free_at", now, now + AHEAD)
-        return cls._default_manager.filter(over, state__in=cls.GOING_ON)
+        free = Q(free_at__isnull=True) | over("free_at", now, SILENT)
+        return cls._default_manager.filter(free, state__in=cls.GOING_ON)
 
     @classmethod
     def due(cls, now: datetime) -> list[int]:

@@ -1,23 +1,13 @@
-"""Keeps a claim in a row alive while its work lasts, and says when one is over."""
+"""Keeps a claim in a row alive while its work lasts."""
 
 import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
 
 from django.db import DatabaseError, connection
-from django.db.models import Q
 
 log = logging.getLogger(__name__)
-
-
-def expired(field: str, now: datetime, latest: datetime) -> Q:
-    """Return what finds rows whose time in `field` is over, or cannot be.
-
-    latest: further ahead no clock sets it, but one that is wrong.
-    """
-    return Q(**{f"{field}__lte": now}) | Q(**{f"{field}__gt": latest})
 
 
 @contextmanager

@@ -31,7 +31,15 @@ CLOCK = Clock()
 
 def over(field: str, now: datetime, longest: timedelta) -> Q:
     """Return what finds rows whose time has come, or is further ahead than `longest`."""
-    return Q(**{f"{field}__lte": now}) | Q(**{f"{field}__gt": now + longest + SKEW})
+    return expired(field, now, now + longest + SKEW)
+
+
+def expired(field: str, now: datetime, latest: datetime) -> Q:
+    """Return what finds rows whose time in `field` is over, or cannot be.
+
+    latest: further ahead no clock sets it, but one that is wrong.
+    """
+    return Q(**{f"{field}__lte": now}) | Q(**{f"{field}__gt": latest})
 
 
 def pull_back(rows: QuerySet[Model], began: str, now: datetime, *others: str) -> int:

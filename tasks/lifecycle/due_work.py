@@ -15,7 +15,7 @@ from collector.models import Collection, CollectionState
 from collector.models.collection import LONGEST_CLAIM
 from collector.protocols.creation import is_readable, parameters_of
 from common.prepared_sql import change
-from common.renewed_claim import expired
+from common.wrong_clocks import expired
 from tasks.models import (
     Lease,
     LeaseState,

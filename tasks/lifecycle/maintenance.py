@@ -11,8 +11,8 @@ from django.db.models import Q
 from collector.models import Collection, Stage
 from collector.models.collection import LONGEST_CLAIM
 from collector.protocols.creation import parameters_of
-from common.renewed_claim import expired, renewed
-from common.wrong_clocks import CLOCK
+from common.renewed_claim import renewed
+from common.wrong_clocks import CLOCK, expired
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import wrong_times
