@@ -77,21 +77,10 @@ def upload_documents(
             f"Files for {options.slug} are being read already: wait for them to be done."
         ) from None
     assert upload is not None
-    n_files, not_kept = 0, list[str]()
     try:
         private_path(folder)
         with upload.kept():
-            for path, file in files:
-                try:
-                    _keep(folder / safe_path(path), file)
-                    n_files += 1
-                except OSError as error:
-                    if why := UNFIT.get(error.errno or 0):
-                        not_kept.append(f"{path} is left out: {why}")
-                    else:
-                        raise ActionError(f"Nothing was kept: {storing_failure(error)}") from None
-        if not n_files:
-            raise ActionError("\n".join(not_kept) or "Choose a file first.")
+            n_files, not_kept = _keep_all(folder, files)
         upload.give_back(n_files=n_files, outcome={NOT_KEPT: not_kept})
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -104,6 +93,23 @@ def safe_path(path: str) -> str:
     """Return a sender's path without what leads out of its folder; never blank."""
     parts = [part[:200] for part in PurePosixPath(path.replace("\\", "/")).parts]
     return "/".join(part for part in parts if part not in ("..", "/", ".")) or "document"
+
+
+def _keep_all(folder: Path, files: Iterable[tuple[str, UploadedFile]]) -> tuple[int, list[str]]:
+    """Return how many files were kept, and a sentence for each that no disk takes."""
+    n_files, not_kept = 0, list[str]()
+    for path, file in files:
+        try:
+            _keep(folder / safe_path(path), file)
+            n_files += 1
+        except OSError as error:
+            if why := UNFIT.get(error.errno or 0):
+                not_kept.append(f"{path} is left out: {why}")
+            else:
+                raise ActionError(f"Nothing was kept: {storing_failure(error)}") from None
+    if not n_files:
+        raise ActionError("\n".join(not_kept) or "Choose a file first.")
+    return n_files, not_kept
 
 
 def _keep(path: Path, file: UploadedFile) -> None:
