@@ -6,7 +6,9 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client
 
+from marketplace.hits.questions.crowd_elements import SCRIPT, unsupported_elements
 from marketplace.hits.questions.question import HTML
+from marketplace.hits.questions.template import warnings
 from marketplace.models import HIT
 from marketplace.tests.boto import HOST
 from marketplace.tests.forms import SUM, WHY, form
@@ -53,6 +55,11 @@ def test_it_is_previewed_accepted_and_handed_in(rita: Any, ada: Visitor, make_hi
     assert frame.submit(comment="Good.").status_code == 200
     [assignment] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
     assert "<FreeText>Good.</FreeText>" in assignment["Answer"]
+
+
+def test_a_section_that_no_page_has_is_taken_as_a_comment() -> None:
+    assert unsupported_elements(f"{SCRIPT}<![x y]><crowd-chart></crowd-chart>") == ["crowd-chart"]
+    assert warnings(PAGE.replace("<textarea", "<![x y]><textarea")) == warnings(PAGE)
 
 
 def test_a_page_that_was_taken_before_a_rule_is_shown_as_it_was(

@@ -2,10 +2,10 @@
 
 import codecs
 import re
-from html.parser import HTMLParser
 from typing import NamedTuple
 
 from collector.ingest.errors import BookError
+from common.html_parser import HTMLParser
 
 # Of what is no text, by its first bytes.
 _NO_TEXT = {

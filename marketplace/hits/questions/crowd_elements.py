@@ -1,6 +1,6 @@
 """The crowd elements that `crowd.js` draws, and what of a page it does not."""
 
-from html.parser import HTMLParser
+from common.html_parser import HTMLParser
 
 SCRIPT = "crowd-html-elements.js"
 # Whole tasks; without a name of their own they hand in under the element's.

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 from html import escape
-from html.parser import HTMLParser
 from typing import Any
 
+from common.html_parser import HTMLParser
 from marketplace.hits.questions import crowd_elements
 from marketplace.hits.questions.question import DOCTYPE
 from marketplace.hits.questions.template_i18n import marked

@@ -63,6 +63,11 @@ def test_of_another_page_all_that_is_shown_is_read() -> None:
     assert decode(page.encode(), "a.html").text.split() == ["One.", "Two."]
 
 
+def test_a_section_that_no_page_has_is_a_comment() -> None:
+    page = "<html><body><p>One.<![x y]>Two.</p><![![!></body></html>"
+    assert decode(page.encode(), "a.html").text.split() == ["One.Two."]
+
+
 def test_a_book_with_one_part_in_fixed_pitch_is_read_whole() -> None:
     page = (
         "<html><head><title>Quarn</title><body><h5>I</h5>He wrote:<pre>Come\n  soon.</pre>She came"
