@@ -127,6 +127,14 @@ def test_paths_inside_a_folder_are_ids_and_lead_nowhere_else(rita: Client, home:
     assert safe_path("../") == "document"
 
 
+def test_a_file_below_very_many_folders_is_read_and_removed_again(rita: Client, home: Path) -> None:
+    send(rita, folder=[sent("a.txt", prose(4))], path=["a/" * 1500 + "b.txt"])
+    read_all()
+    [added] = DocumentUpload.objects.get().outcome["added"]
+    assert added.endswith("a/a/b.txt")
+    assert list((home / "uploads").iterdir()) == []
+
+
 def test_a_document_is_shown_as_it_was_read_and_in_its_direction(rita: Client) -> None:
     text = f"<h1>دليل</h1><h2>الجزء</h2><p>{ARABIC * 2}<ul><li>بند</ul>"
     send(rita, documents=[sent("a.html", text)])

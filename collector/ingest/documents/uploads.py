@@ -34,6 +34,7 @@ SAY_SECONDS = 1.0
 KEPT = timedelta(days=7)
 # What came of an upload tells here what could not be kept when it was sent.
 NOT_KEPT = "not_kept"
+MOST_FOLDERS = 50
 # Why a disk does not take a file, by its error.
 UNFIT = {
     errno.ENAMETOOLONG: "its name is too long for the disk; shorten it and send it again.",
@@ -90,9 +91,13 @@ def upload_documents(
 
 
 def safe_path(path: str) -> str:
-    """Return a sender's path without what leads out of its folder; never blank."""
+    """Return a sender's path without what leads out of its folder; never blank.
+
+    Of very deep ones the end: what lies deeper cannot be removed again.
+    """
     parts = [part[:200] for part in PurePosixPath(path.replace("\\", "/")).parts]
-    return "/".join(part for part in parts if part not in ("..", "/", ".")) or "document"
+    inside = [part for part in parts if part not in ("..", "/", ".")]
+    return "/".join(inside[-MOST_FOLDERS:]) or "document"
 
 
 def _keep_all(folder: Path, files: Iterable[tuple[str, UploadedFile]]) -> tuple[int, list[str]]:
