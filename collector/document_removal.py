@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from collector.document_users import named, users_of_documents
 from collector.graph.files import path_of
 from collector.ingest.documents.ingestion import count_again
+from collector.ingest.documents.uploads import remove_files
 from collector.models import Article, Corpus, DocumentUpload, LinkGraph
 from collector.models.corpus import CorpusKind
 from collector.retrieval.files import folder_of
@@ -86,6 +87,7 @@ def remove_corpus(corpus: Corpus) -> None:
         batch.delete()
     _remove_files(corpus)
     DocumentUpload.objects.filter(slug=corpus.slug).delete()
+    remove_files()
     corpus.delete()
 
 

@@ -362,6 +362,19 @@ def test_what_is_not_tried_again_for_a_week_goes(rita: Client, home: Path) -> No
     assert list((home / "uploads").iterdir()) == []
 
 
+def test_a_corpus_that_is_removed_takes_files_along_that_were_kept(
+    rita: Client, home: Path
+) -> None:
+    send(rita, documents=[sent("a.txt", prose(4))])
+    read_all()
+    send(rita, "/corpora/the-handbook/add/", documents=[sent("b.txt", prose(4))])
+    broken = DocumentUpload.objects.filter(state=WorkState.WAITING)
+    broken.update(state=WorkState.FAILED, attempts=3, ended_at=timezone.now())
+    assert len(list((home / "uploads").iterdir())) == 1
+    document_removal.remove_corpus(Corpus.objects.get())
+    assert list((home / "uploads").iterdir()) == []
+
+
 def test_files_that_do_not_all_arrive_leave_nothing(
     rita: Client, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
