@@ -23,9 +23,9 @@ def silent_jobs() -> list[str]:
 
 
 def _silent() -> Iterable[tuple[str, int]]:
-    before = timezone.now() - SILENT
+    now = timezone.now()
     for kind, (model, _) in jobs.LONG_WORK.items():
-        rows = model._default_manager.filter(state=WorkState.RUNNING, free_at__lt=before)
+        rows = model.free(now).filter(state=WorkState.RUNNING, free_at__lt=now - SILENT)
         for pk in rows.values_list("pk", flat=True):
             yield kind, pk
 

@@ -86,9 +86,9 @@ def _anything(
     Whether somebody is at that, its job sees.
     """
     collections = due_work.due_rows(now, latest_collecting, latest_at_rest, latest_claim)
-    others = [
-        model._default_manager.filter(state__in=model.GOING_ON) for model, _ in LONG_WORK.values()
-    ]
+    # Folds wait for nobody once their run is over, and go on with it.
+    asked_for = [model for model, _ in LONG_WORK.values() if model is not Fold]
+    others = [model._default_manager.filter(state__in=model.GOING_ON) for model in asked_for]
     found = [rows.order_by().values_list("pk") for rows in (collections, *others)]
     return found[0].union(*found[1:], all=True)[:1]
 

@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.db import OperationalError
 
 from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Release, Verdict
 from annotation.protocols.iirc.tests.island import island
-from annotation.release.publish_release import publish_release
+from annotation.release.publish_release import publish_release, reconcile
 from annotation.release.records import pseudonym
+from annotation.release.release_folder import folder_beside, left_behind
 from annotation.release.statements import not_said
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer, make_question, make_verdict
@@ -221,6 +223,41 @@ def test_a_failure_leaves_nothing_behind(
         publish_release(collection, tmp_path / "out", NOW)
     assert not list(tmp_path.iterdir())
     assert not Release.objects.exists()
+
+
+def test_a_release_that_cannot_be_recorded_takes_its_folder_back(
+    collection: Collection, tmp_path: Path, settings: Any
+) -> None:
+    settings.RELEASES = tmp_path
+
+    def go_away(release: Release, is_new: bool) -> None:
+        assert release.place.is_dir()
+        raise OperationalError("server closed the connection unexpectedly")
+
+    with pytest.raises(OperationalError):
+        publish_release(collection, None, NOW, recorded=go_away)
+    assert not list(tmp_path.iterdir())
+    assert not Release.objects.exists()
+    change(collection)
+    issued = publish_release(collection, None, NOW)
+    assert (issued.folder, issued.release.number) == (tmp_path / "pilot", 1)
+    # Nor does one that is issued already lose it.
+    with pytest.raises(OperationalError):
+        publish_release(collection, None, NOW, recorded=go_away)
+    assert list(tmp_path.iterdir()) == [issued.folder]
+
+
+def test_what_the_dead_left_is_found_and_nobody_else_s(tmp_path: Path) -> None:
+    with folder_beside(tmp_path / "pilot") as space:
+        assert list(left_behind(tmp_path)) == []
+        dead = tmp_path / ".pilot.12345678"
+        dead.mkdir()
+        mine = tmp_path / ".config.87654321"
+        mine.mkdir()
+        (mine / "diary.txt").write_text("Dear diary")
+        assert list(left_behind(tmp_path)) == [dead]
+        reconcile(tmp_path)
+        assert {*tmp_path.iterdir()} == {space, mine}
 
 
 def test_a_withdrawal_leaves_no_trace_in_the_next_release(

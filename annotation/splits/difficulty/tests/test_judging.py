@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation import jobs
+from annotation.checkup import silent_jobs
 from annotation.models import (
     CrossValidation,
     Fold,
@@ -26,6 +27,7 @@ from annotation.splits.difficulty.single_hop_review import decide
 from annotation.splits.difficulty.status import table_of
 from annotation.splits.difficulty.tests.making import NOW, make_kept
 from annotation.splits.difficulty.training import train, work_on
+from collector.models import Collection
 from common import long_work
 from common.long_work import DIED, MOST_ATTEMPTS, SILENT, LostClaim, WorkState
 
@@ -200,9 +202,17 @@ def test_a_fold_that_always_fails_ends_the_run_with_a_reason(quick):
     run.refresh_from_db()
     assert run.state == WorkState.FAILED
     assert "Fold 1 failed 3 times: code -9" in run.message
-    assert not train(run.folds.get(number=1).pk, timezone.now()), (
-        "nobody works for a run that is over"
-    )
+    other = run.folds.get(number=1).pk
+    assert not train(other, timezone.now()), "nobody works for a run that is over"
+    Collection.objects.update(look_at=None, state="finished")
+    assert not jobs.has_due_work()
+    run.folds.filter(number=1).update(state=WorkState.RUNNING, free_at=NOW)
+    assert silent_jobs() == []
+    assert run.is_given_up
+    assert run.try_again()
+    assert silent_jobs() == [f"fold {run.folds.get(number=1).pk}"]
+    work_on(run)
+    assert (run.state, run.message) == (WorkState.DONE, "")
 
 
 def test_a_fold_that_keeps_dying_silently_ends_the_run(quick):
