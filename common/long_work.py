@@ -93,6 +93,15 @@ class LongWork(models.Model):
         return self.state == WorkState.FAILED and self.attempts >= MOST_ATTEMPTS
 
     @classmethod
+    def ask(cls, **fields: Any) -> Self | None:
+        """Return the new row, None where the same is under way already."""
+        try:
+            with transaction.atomic():
+                return cls._default_manager.create(**fields)
+        except IntegrityError:
+            return None
+
+    @classmethod
     def free(cls, now: datetime) -> QuerySet[Self]:
         """Return what finds the work that nobody living is at."""
         free = Q(free_at__isnull=True) | over("free_at", now, SILENT)

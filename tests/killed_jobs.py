@@ -210,10 +210,10 @@ def as_undisturbed(told: str) -> bool:
 def lay_out_release() -> None:
     from django.utils import timezone
 
+    from annotation.models import ReleaseOrder
     from annotation.protocols.iirc.tests.island import island
-    from annotation.release.release_jobs import order_release
 
-    assert order_release(island(), "rita", timezone.now())
+    assert ReleaseOrder.ask(collection=island(), by="rita", asked_at=timezone.now())
 
 
 def do_release() -> None:

@@ -17,7 +17,6 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import Release, ReleaseOrder
-from annotation.release.release_folder import PLACES
 from collector.models import Collection
 from common import checkup
 from common.checkup import Check, checks_named, examine
@@ -174,10 +173,9 @@ def due_for_long() -> None:
 
 
 def half_written() -> None:
-    folder = django_settings.RELEASES / ".pilot.ab12cd34"
+    folder = django_settings.RELEASES / ".pilot.made-ab12cd34"
     folder.mkdir()
     (folder / "train.json").write_text("{")
-    (folder / PLACES).touch()
 
 
 def a_hit() -> tuple[Requester, HIT]:

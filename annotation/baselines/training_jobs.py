@@ -7,7 +7,6 @@ from datetime import datetime
 from pathlib import Path
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
 
 from annotation.baselines.__main__ import OUT, SCORES, WORK
 from annotation.models import BaselineRun, Release
@@ -27,18 +26,10 @@ def order_baseline(
     release: Release, name: str, recipe: str, by: str, now: datetime
 ) -> BaselineRun | None:
     """Return the new run, None when the same one is under way already."""
-    try:
-        with transaction.atomic():
-            return BaselineRun.objects.create(
-                release=release,
-                name=name,
-                recipe=recipe,
-                seed=release.collection.random_seed,
-                by=by,
-                asked_at=now,
-            )
-    except IntegrityError:
-        return None
+    seed = release.collection.random_seed
+    return BaselineRun.ask(
+        release=release, name=name, recipe=recipe, seed=seed, by=by, asked_at=now
+    )
 
 
 def train_baseline(run_id: int, now: datetime) -> bool:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.claimed_folders import claimed_folder
@@ -64,13 +64,9 @@ def order_rehearsal(collection: Collection, n_workers: int, by: str, now: dateti
     if not 2 <= n_workers <= MOST_WORKERS:
         raise ActionError(f"Rehearse with 2 to {MOST_WORKERS} simulated workers.")
     check_rehearsable(collection)
-    try:
-        with transaction.atomic():
-            made = Rehearsal.objects.create(
-                collection=collection, n_workers=n_workers, by=by, asked_at=now
-            )
-    except IntegrityError:
-        raise ActionError("It is being rehearsed already: wait for it, or stop it.") from None
+    made = Rehearsal.ask(collection=collection, n_workers=n_workers, by=by, asked_at=now)
+    if made is None:
+        raise ActionError("It is being rehearsed already: wait for it, or stop it.")
     ended = Rehearsal.objects.filter(collection=collection).exclude(state__in=Rehearsal.GOING_ON)
     Rehearsal.objects.filter(
         pk__in=list(ended.values_list("pk", flat=True)[MOST_KEPT - 1 :])

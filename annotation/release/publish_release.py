@@ -92,7 +92,9 @@ def publish_release(
         if told:
             store_told(collection, told, now)
         places = {part.name: str(_where(part, made, target)) for part in parts}
-        (space / PLACES).write_text(json.dumps([collection.pk, str(target), places]))
+        written = space / "written"
+        written.write_text(json.dumps([collection.pk, str(target), places]))
+        written.rename(space / PLACES)
         try:
             with transaction.atomic():
                 release, is_new = _record(collection, target, manifest, counts, now)
@@ -120,10 +122,9 @@ def reconcile(base: Path) -> None:
 
 def _take_back(space: Path) -> None:
     """Remove the parts of a release that left `space`, unless the release has its row."""
-    told = (space / PLACES).read_text() if (space / PLACES).exists() else ""
-    if not told:
+    if not (space / PLACES).exists():
         return
-    collection, target, places = json.loads(told)
+    collection, target, places = json.loads((space / PLACES).read_text())
     with transaction.atomic():
         # A transaction of the dead that the database has not ended yet has this lock.
         Collection.objects.select_for_update().filter(pk=collection).first()

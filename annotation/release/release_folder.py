@@ -15,6 +15,8 @@ from common.actions import ActionError
 from common.safe_files import inside
 
 SUMS = "SHA256SUMS"
+# In the name of a folder in which something is made.
+OURS = ".made-"
 # In a folder that becomes a release: where its parts go, once that is known.
 PLACES = "places.json"
 READ_BYTES = 1 << 20
@@ -64,21 +66,18 @@ def folder_beside(target: Path) -> Iterator[Path]:
 def _new_folder(target: Path) -> tuple[Path, int]:
     """Return a folder and what holds its lock until it is closed."""
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}{OURS}", dir=target.parent))
         lock = os.open(folder, os.O_RDONLY)
         fcntl.flock(lock, fcntl.LOCK_EX)
-        # Until it was locked it looked like one that was left behind.
-        with suppress(FileNotFoundError):
-            (folder / PLACES).touch()
+        if folder.exists():
             return folder, lock
+        # Until it was locked it looked like one that was left behind.
         os.close(lock)
 
 
 def left_behind(base: Path) -> Iterator[Path]:
     """Yield what `beside` made in `base` for somebody who has died, each locked meanwhile."""
-    for folder in base.glob(".*.????????"):
-        if not folder.is_dir() or not (is_free(folder) or (folder / PLACES).exists()):
-            continue
+    for folder in base.glob(f".*{OURS}????????"):
         with suppress(FileNotFoundError, BlockingIOError):
             lock = os.open(folder, os.O_RDONLY)
             try:

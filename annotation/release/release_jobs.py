@@ -2,22 +2,11 @@
 
 from datetime import datetime
 
-from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Release, ReleaseOrder
 from annotation.splits.assignment import make_splits
-from collector.models import Collection
-
-
-def order_release(collection: Collection, by: str, now: datetime) -> ReleaseOrder | None:
-    """Return the new order, None when one is under way already."""
-    try:
-        with transaction.atomic():
-            return ReleaseOrder.objects.create(collection=collection, by=by, asked_at=now)
-    except IntegrityError:
-        return None
 
 
 def fulfil(order_id: int, now: datetime) -> None:

@@ -353,7 +353,9 @@ class Truths:
         from annotation.release import release_jobs
 
         def attempt() -> str:
-            order = release_jobs.order_release(self.life.collection, "rita", TIME.now())
+            order = ReleaseOrder.ask(
+                collection=self.life.collection, by="rita", asked_at=TIME.now()
+            )
             if order is None:
                 return ""
             release_jobs.fulfil(order.pk, TIME.now())

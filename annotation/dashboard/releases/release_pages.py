@@ -13,7 +13,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_POST, require_safe
 
@@ -28,7 +27,6 @@ from annotation.release.dataset_card import shortened
 from annotation.release.hub_header import without_header
 from annotation.release.publish_release import beside_release
 from annotation.release.release_folder import PIECE_BYTES, zipped
-from annotation.release.release_jobs import order_release
 from annotation.release.statements import not_said, said
 from common.actions import ActionError
 from common.markdown import html_of
@@ -112,7 +110,7 @@ def releases_now(request: HttpRequest, context: CollectionContext) -> HttpRespon
 @require_POST
 def make_release(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Ask for a release; a job makes it."""
-    if order_release(context.collection, name_of(request), timezone.now()) is None:
+    if ReleaseOrder.ask(collection=context.collection, by=name_of(request)) is None:
         messages.info(request, "A release is being made already: wait for it to be done.")
     return redirect(context.url("releases"))
 

@@ -8,12 +8,13 @@ from annotation.models import (
     CrossValidation,
     HeldOutPrediction,
     HopDecision,
+    ReleaseOrder,
     SampledQuestion,
     SplitAssignment,
     Verdict,
 )
 from annotation.readers.human_performance import sample_questions
-from annotation.release.release_jobs import fulfil, order_release
+from annotation.release.release_jobs import fulfil
 from annotation.splits.difficulty.runs import begin_run
 from annotation.splits.difficulty.single_hop_review import (
     decisions,
@@ -243,7 +244,7 @@ def test_the_overview_leads_to_it_and_a_release_waits_for_it(rita):
     collection.state = "finished"
     collection.save()
     assert "Judge the difficulty" in rita.get("/collections/pilot/").content.decode()
-    order = order_release(collection, "rita", NOW)
+    order = ReleaseOrder.ask(collection=collection, by="rita", asked_at=NOW)
     fulfil(order.pk, NOW)
     order.refresh_from_db()
     assert "2 sampled workers are not decided yet" in order.message

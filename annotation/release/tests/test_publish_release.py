@@ -250,7 +250,7 @@ def test_a_release_that_cannot_be_recorded_takes_its_folder_back(
 def test_what_the_dead_left_is_found_and_nobody_else_s(tmp_path: Path) -> None:
     with folder_beside(tmp_path / "pilot") as space:
         assert list(left_behind(tmp_path)) == []
-        dead = tmp_path / ".pilot.12345678"
+        dead = tmp_path / ".pilot.made-12345678"
         dead.mkdir()
         mine = tmp_path / ".config.87654321"
         mine.mkdir()
