@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TORCH := torch==2.13.0
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-hub setup-readers demo run serve test test-readers lint bench rehearse requirements clean
+.PHONY: help setup setup-backup setup-hub setup-readers demo run serve test test-readers lint bench rehearse requirements clean
 
 help:
 	@echo "make demo      a dataset from nothing: a small collection, simulated workers, a release"
@@ -11,6 +11,7 @@ help:
 	@echo "make serve     for a network: DOMAIN=lab.example make serve (docs/operator.md)"
 	@echo "make test      lint, types, and the whole suite on SQLite and on PostgreSQL"
 	@echo "make setup-readers, make test-readers  torch, and the tests of what is trained with it"
+	@echo "make setup-backup  Barman, which keeps PostgreSQL's part of copies"
 	@echo "make setup-hub  what export_dataset --push-to-hub needs"
 	@echo "make bench     speed, as ratios against named references"
 	@echo "make rehearse  crowds, competitors and kills; takes long"
@@ -47,7 +48,14 @@ help:
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-hub.txt
 	@touch $@
 
+.barman/installed: requirements-backup.txt
+	@$(PYTHON) -m venv .barman
+	@.barman/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-backup.txt
+	@touch $@
+
 setup: .venv/installed
+
+setup-backup: .venv/installed .barman/installed
 
 setup-hub: .venv/installed-hub
 
@@ -105,8 +113,11 @@ requirements:
 	  -c requirements.txt -c requirements-dev.txt -o requirements-hub.txt \
 	  --custom-compile-command "make requirements"
 	uv pip compile -q --universal --generate-hashes -p 3.11 --no-deps \
+	  --group pyproject.toml:backup -c requirements.txt -o requirements-backup.txt \
+	  --custom-compile-command "make requirements"
+	uv pip compile -q --universal --generate-hashes -p 3.11 --no-deps \
 	  --group pyproject.toml:readers-dev -o requirements-readers-dev.txt \
 	  --custom-compile-command "make requirements"
 
 clean:
-	rm -rf .venv var
+	rm -rf .venv .barman var

@@ -9,6 +9,7 @@ from annotation import jobs
 from annotation.left_files import half_written, remove_half_written
 from annotation.models import Release
 from collector.models import Collection
+from collector.serving import backups
 from common.checkup import Check, index_check
 from common.long_work import WorkState
 from tasks.lifecycle import due_work
@@ -82,6 +83,12 @@ CHECKS = (
         "nothing has changed since.",
         "",
         lost_releases,
+    ),
+    Check(
+        "backups",
+        "The backup is stale, or a copy of it could not be restored.",
+        "",
+        backups.problems,
     ),
     index_check("default", ("collector", "tasks", "annotation")),
 )

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.jobs import LONG_WORK
 from collector.models import Collection
-from collector.serving import liveness
+from collector.serving import backups, liveness
 from common.metrics import Row, RowMetrics, seconds_since
 from tasks.lifecycle import due_work
 
@@ -33,11 +33,35 @@ def parts() -> Iterator[Row]:
         yield (name,), (liveness.is_alive(name),)
 
 
+def backup() -> Iterator[Row]:
+    """Yield how far behind the backup is, where there is one."""
+    now = timezone.now()
+    if known := backups.status():
+        age, tried = known.ages(now)
+        yield (), (age, now.timestamp() > known.stale_at, known.behind_bytes, tried)
+
+
+def backup_problems() -> Iterator[Row]:
+    """Yield how much stands against relying on the backup."""
+    yield (), (len(backups.problems()),)
+
+
 METRICS = (
     RowMetrics({"jobs_due": "Work that a job would take up now"}, ("kind",), jobs),
     RowMetrics(
         {"queue_age_seconds": "Since when a collection is due to be looked at"}, (), queue_age
     ),
+    RowMetrics(
+        {
+            "backup_age_seconds": "Since when nothing is known to be in the backup",
+            "backup_stale": "Whether that is longer than one look at the site may take",
+            "backup_behind_bytes": "What PostgreSQL has written and the backup not received",
+            "backup_restored_seconds": "Since when no copy was restored to try it",
+        },
+        (),
+        backup,
+    ),
+    RowMetrics({"backup_problems": "What stands against relying on it"}, (), backup_problems),
     RowMetrics(
         {"part_alive": "Whether a part has given a sign in the last minute"}, ("part",), parts
     ),

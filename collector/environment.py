@@ -46,6 +46,9 @@ class Environment(BaseModel):
     MTURK_ENDPOINT_URL: str = Field(
         "", description="the marketplace's address; empty: the one embedded in this process"
     )
+    MTURK_CONNECT_URL: str = Field(
+        "", description="where that marketplace is asked; empty: at MTURK_ENDPOINT_URL"
+    )
     MTURK_KEYS_FILE: str = Field("", description="JSON file with the requester account's keys")
     CROWD_HISTORY: bool = Field(
         False, description="the marketplace's workers have a past: country, approved work"
@@ -121,7 +124,10 @@ class Environment(BaseModel):
             raise ValueError(f"{missing[0]!r} is no folder: name folders of protocols")
         return value
 
-    @field_validator("MTURK_ENDPOINT_URL", "MARKETPLACE_URL", "COLLECTOR_URL", "COLLECTOR_LIVE_URL")
+    @field_validator(
+        *("MTURK_ENDPOINT_URL", "MTURK_CONNECT_URL", "MARKETPLACE_URL"),
+        *("COLLECTOR_URL", "COLLECTOR_LIVE_URL"),
+    )
     @classmethod
     def _address(cls, value: str) -> str:
         parts = split(value)

@@ -210,12 +210,20 @@ def moment_of(when: str) -> str:
         ) from None
 
 
-def put_back(copy: Path, site: Site) -> None:
-    """Put every file of a copy in its place, also where one is there."""
-    for name in digests_of(copy):
+def put_back(copy: Path, site: Site, until: str = "") -> None:
+    """Put every file of a copy in its place, also where one is there.
+
+    until: a time after it, of the databases: what had come by then is had from the next copy.
+    """
+    found = dict.fromkeys(digests_of(copy), copy)
+    for later in [each for each in copies_in(copy.parent.parent) if each > copy][: bool(until)]:
+        at = datetime.strptime(moment_of(until), MOMENT).replace(tzinfo=UTC).timestamp()
+        come = (name for name, (_, ns, _) in digests_of(later).items() if ns <= at * 1e9)
+        found = dict.fromkeys(come, later) | found
+    for name, whole in found.items():
         to = site.place(name)
         to.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(copy / name, to)
+        shutil.copy2(whole / name, to)
 
 
 def remove_old(folder: Path, days: int, alike: int) -> None:

@@ -39,6 +39,7 @@ BY_PLAN = plan(
 )
 COMMANDS = {process.name: list(process.command) for process in BY_PLAN.processes}
 PREPARE = ["python", "manage.py", "serve", "--prepare"]
+BACKUP = ["python", "-m", "deploy.backup"]
 
 
 def unit(path: Path) -> ConfigParser:
@@ -71,7 +72,17 @@ def test_units_run_what_plain_processes_run() -> None:
         name: unit(path)["Service"]["ExecStart"].removeprefix(programs).split()
         for name, path in UNITS.items()
     }
-    assert found == {**COMMANDS, "collector-prepare": PREPARE}
+    backup = [*BACKUP, "/var/backups/collector"]
+    assert found == {**COMMANDS, "collector-prepare": PREPARE, "collector-backup": backup}
+
+
+def test_a_backup_in_containers_is_that_of_units_and_its_server_is_prepared_as_theirs() -> None:
+    keeper = COMPOSE["services"]["backup"]
+    assert keeper["command"].endswith(f'{" ".join(BACKUP)} /backups"')
+    assert set(keeper["environment"]) - {"PGDATA", "BACKUPS_KEPT"} <= READ
+    given = dict(re.findall(r"-c (\w+)=(\S+)", COMPOSE["services"]["database"]["command"]))
+    sql = (DEPLOY / "barman.sql").read_text("utf-8")
+    assert given == dict(re.findall(r"ALTER SYSTEM SET (\w+) = '(\w+)'", sql))
 
 
 def test_every_unit_reads_the_settings_and_waits_for_the_databases() -> None:

@@ -245,8 +245,8 @@ def handed_in_there_alone() -> None:
     make_session(make_worker("AADA"), make_posting(stage_of(make_collection(), "question")))
 
 
-# They have their tests in test_halves.py: nothing mends them.
-OF_HALVES = {"HITs here alone", "HITs on the marketplace alone"}
+# Nothing mends them; they have their tests in test_halves.py and test_backups.py.
+NOT_MENDED = {"HITs here alone", "HITs on the marketplace alone", "backups"}
 DAMAGE: dict[str, Callable[[], None]] = {
     "overdue leases": overdue,
     "units": miscounted,
@@ -278,7 +278,7 @@ def test_damage_is_found_mended_and_found_no_more(name: str) -> None:
 
 def test_every_check_has_its_damage_here() -> None:
     names = [check.name for check in checks_named(django_settings.CHECKUPS)]
-    assert set(names) == {*DAMAGE, *OF_HALVES, "indexes", "releases without files"}
+    assert set(names) == {*DAMAGE, *NOT_MENDED, "indexes", "releases without files"}
 
 
 def test_a_release_whose_files_are_gone_is_named() -> None:

@@ -86,7 +86,7 @@ BLOCKS = {
         "They need a domain's certificate and do not end.",
         "collector/serving/tests/test_serve.py",
     ),
-    ("docs/operator.md", "git clone"): ("They need Docker.", "tests/test_backup.py"),
+    ("docs/operator.md", "git clone"): ("They need Docker.", "tests/test_deployment.py"),
     ("docs/requester.md", "manage.py ingest_dump"): ("", DAY),
     ("docs/requester.md", "manage.py ingest_documents"): ("", DAY),
     ("docs/requester.md", "manage.py create_collection pairs"): ("", DAY),

@@ -96,6 +96,24 @@ def test_rows_say_who_works_and_what_is_owed_and_simulated_work_is_nobodys() -> 
 
 
 @pytest.mark.usefixtures("told")
+def test_how_far_behind_a_backup_is_is_told_where_there_is_one(
+    settings: Any, tmp_path: Path
+) -> None:
+    settings.HOME = tmp_path
+    assert not any(series.startswith("collector_backup_stale") for series in scrape())
+    now = timezone.now().timestamp()
+    drill = {"at": now - 7200, "seconds": 7, "problems": ["it lacks a file."]}
+    told = {"as_of": now - 90, "stale_at": now - 30, "behind_bytes": 8, "drill": drill}
+    (tmp_path / "backup.json").write_text(json.dumps(told))
+    metrics_of("collector")._answers.clear()
+    found = scrape()
+    assert 90 <= found["collector_backup_age_seconds"] < 120
+    assert 7200 <= found["collector_backup_restored_seconds"] < 7300
+    assert (found["collector_backup_stale"], found["collector_backup_behind_bytes"]) == (1, 8)
+    assert found["collector_backup_problems"] == 2
+
+
+@pytest.mark.usefixtures("told")
 def test_what_cannot_be_asked_is_counted_and_leaves_the_rest(monkeypatch: Any) -> None:
     def fail() -> Any:
         raise DatabaseError("gone")

@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from annotation.dashboard.access import requester_required, sets_up
+from collector.serving import backups
 from common.checkup import Finding, checks_named, examine
 
 # Of each kind; the command prints all of them.
@@ -19,6 +20,8 @@ def doctor(request: HttpRequest) -> HttpResponse:
     """Offer to look; look when asked to, mend when asked to, and show what is left."""
     may_look = sets_up(request)
     shown: dict[str, object] = {"may_look": may_look}
+    if may_look:
+        shown |= {"backup": backups.status(), "backup_problems": backups.problems()}
     if request.method == "POST" and may_look:
         checks, mends = checks_named(settings.CHECKUPS), request.POST.get("do") == "mend"
         findings = examine(checks, mend=mends)

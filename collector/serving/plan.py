@@ -93,6 +93,8 @@ def plan(environ: Mapping[str, str], only: str = EVERYTHING) -> Plan:
             "PORT": str(port),
             "COLLECTOR_HASHED_STATIC": "yes",
         }
+        if environment.MTURK_CONNECT_URL:
+            settings["MTURK_CONNECT_URL"] = environment.MTURK_CONNECT_URL
         live_url = environment.COLLECTOR_LIVE_URL
         if live_url or not fronted:
             settings["COLLECTOR_LIVE_URL"] = live_url or _address(environ, tls, port + 2)

@@ -202,10 +202,11 @@ def call(operation: str, **parameters: object) -> Reply:
     """
     from botocore.exceptions import BotoCoreError, ClientError
 
-    absence = _absence(settings.MTURK_ENDPOINT_URL)
+    endpoint = settings.MTURK_CONNECT_URL or settings.MTURK_ENDPOINT_URL
+    absence = _absence(endpoint)
     absence.check()
     keys = read_keys(settings.MTURK_KEYS_FILE)
-    client = _client(settings.MTURK_ENDPOINT_URL, keys, _waited_for.get())
+    client = _client(endpoint, keys, _waited_for.get())
     try:
         reply: Reply = getattr(client, operation)(**parameters)
         steps.info("asked the marketplace: %s", operation)
@@ -223,7 +224,7 @@ def call(operation: str, **parameters: object) -> Reply:
             str(error), permanent=not (retry or is_away), code=code, is_away=is_away
         ) from error
     except BotoCoreError as error:
-        why = f"The marketplace at {settings.MTURK_ENDPOINT_URL} does not answer: {error}. "
+        why = f"The marketplace at {endpoint} does not answer: {error}. "
         why += "Is it running?"
         absence.missed(why)
         raise MarketplaceError(why, permanent=False, is_away=True) from error

@@ -212,8 +212,14 @@ class Site(Instance):
         return _run(["sh", "deploy/containers.sh", *words], cwd=self.folder, env=environment)
 
     def build(self) -> None:
-        """Build the image of every program."""
-        self.compose("build", "prepare")
+        """Build the images of every program."""
+        services = self._services.items()
+        self.compose("build", *(name for name, row in services if row.get("build")))
+
+    @property
+    def _services(self) -> dict[str, Any]:
+        found = yaml.safe_load((self.folder / "deploy/compose.yaml").read_text())["services"]
+        return {name: row for name, row in found.items() if "profiles" not in row}
 
     def up(self) -> None:
         """Start everything; return once the front server says that every part does its work.
@@ -226,14 +232,8 @@ class Site(Instance):
         wait_until(lambda: self.healthy("database") and self.healthy("queue"), "the databases")
         self.compose(*begin, "prepare")
         assert self.engine.podman("wait", self.container("prepare")).strip() == "0", self.explain()
-        services: dict[str, Any] = yaml.safe_load((self.folder / "deploy/compose.yaml").read_text())
         first = {"database", "queue", "prepare"}
-        rest = [
-            name
-            for name, row in services["services"].items()
-            if name not in first and "profiles" not in row
-        ]
-        self.compose(*begin, *rest)
+        self.compose(*begin, *(name for name in self._services if name not in first))
         wait_until(lambda: all(self.health().values()), "the site", self.explain)
 
     def healthy(self, service: str) -> bool:
@@ -320,11 +320,8 @@ class Site(Instance):
 
     def wait_for_backup(self) -> None:
         """Return once a whole copy is there and kept up to date."""
-        newest = (
-            "cd /backups; last=$(ls -d 20* | sort | tail -n 1); "
-            'test -e "$last/as-of" && test ! -e "$last/closed"'
-        )
-        check = ["podman", "exec", self.container("backup"), "sh", "-c", newest]
+        kept = "ls -d /backups/barman/site/base/2* && find /backups/as-of -mmin -1 | grep as-of"
+        check = ["podman", "exec", self.container("backup"), "sh", "-c", kept]
 
         def is_made() -> bool:
             return not subprocess.run(

@@ -1,9 +1,12 @@
 """Tests of the page that looks for what a crash has left."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from annotation.dashboard.tests.making import make_browser, make_lease
 from collector.models import User
@@ -51,6 +54,22 @@ def test_what_is_found_is_shown_and_mended_when_asked_to(rita: Client) -> None:
     assert f"<b>Mended</b> unit {unit.pk}" in ask(rita, "mend")
     assert Unit.objects.get(pk=unit.pk).taken == 0
     assert "Nothing is wrong, by 1 check." in ask(rita, "look")
+
+
+def test_the_page_says_until_when_all_is_kept_or_why_not(
+    rita: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.HOME = tmp_path
+    assert "No backup of this site is made." in rita.get(PAGE).text
+    now = timezone.now().timestamp()
+    drill = {"at": now - 60, "seconds": 6.9, "problems": []}
+    told = {"as_of": now, "stale_at": now + 60, "behind_bytes": 0, "problem": "", "drill": drill}
+    (tmp_path / "backup.json").write_text(json.dumps(told))
+    page = rita.get(PAGE).text
+    assert "All is kept until 20" in page
+    assert "a copy was restored in an empty place in 6.9 s" in page
+    (tmp_path / "backup.json").write_text(json.dumps({**told, "stale_at": now - 1}))
+    assert "deploy.backup does not run." in rita.get(PAGE).text
 
 
 def test_what_no_button_mends_is_left_to_a_person(rita: Client, settings: Any) -> None:

@@ -1,0 +1,175 @@
+"""Restores a copy in an empty place and has both doctors look: -m deploy.drill FOLDER [TIME].
+
+What is wrong is printed, and kept in FOLDER/drill.json. The site goes on meanwhile, and is not
+asked; nothing of the restored one leaves this machine.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from deploy.copies import FILES, BackupError, Site, chosen, site_of
+from deploy.restore import restore
+from deploy.server_log import ROOT, programs_of
+
+# They would have the restored site speak to what the real one speaks to.
+LEFT_OUT = (
+    "REDIS_URL",
+    "CELERY_BROKER_URL",
+    "COLLECTOR_BEHIND_TLS_PROXY",
+    "DJANGO_SETTINGS_MODULE",
+)
+URLS = {"default": "DATABASE_URL", "marketplace": "MARKETPLACE_DATABASE_URL"}
+START_SECONDS = 600
+DOCTOR = ("doctor", "--json")
+# Of the restored server: who starts it alone comes in, and it waits for no other's settings.
+SERVER = "hot_standby = off\nlisten_addresses = ''\nmax_connections = 50\n"
+
+
+def drill(folder: Path, when: str, environ: Mapping[str, str]) -> list[str]:
+    """Return what is wrong with a copy, in sentences; [] where all is well."""
+    site = site_of(environ)
+    with ExitStack() as stack:
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder, prefix=".drill-")))
+        sockets = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        given = _environment(site, place, sockets, environ)
+        try:
+            restore(folder, when or chosen(folder, when).name, given)
+            if site.is_on_postgresql:
+                stack.enter_context(_server(place / "pgdata", sockets))
+            if "marketplace" in site.databases:
+                stack.enter_context(_marketplace(given))
+            return [line for words in _doctors(site, given) for line in _said(words, given)]
+        except (BackupError, OSError) as error:
+            return [str(error)]
+
+
+def _environment(
+    site: Site, place: Path, sockets: Path, environ: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the variables of the restored site, and of its marketplace that this one asks."""
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name not in LEFT_OUT and not name.startswith("MARKETPLACE_")
+    }
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    home = place / "home"
+    kept |= {
+        "COLLECTOR_HOME": str(home),
+        "RELEASES": str(place / "releases"),
+        "PGDATA": str(place / "pgdata"),
+        "PORT": port,
+        "MARKETPLACE_DATA_DIR": str(home / "marketplace"),
+        "MARKETPLACE_HOSTS": "127.0.0.1",
+        "MARKETPLACE_DELIVER_EVENTS": "no",
+    }
+    for alias, row in site.databases.items():
+        user = quote(row.get("USER") or "", safe="")
+        kept[URLS[alias]] = (
+            f"postgres://{user}@/{quote(row['NAME'])}?host={quote(str(sockets))}"
+            if site.is_on_postgresql
+            else f"sqlite:///{home / FILES[alias]}"
+        )
+    if kept.get("MTURK_ENDPOINT_URL") and "marketplace" in site.databases:
+        kept["MTURK_CONNECT_URL"] = f"http://127.0.0.1:{port}"
+    return kept
+
+
+@contextmanager
+def _server(data: Path, sockets: Path) -> Iterator[None]:
+    """Run the restored server in the block; raises BackupError where it does not start."""
+    programs = programs_of((data / "PG_VERSION").read_text().strip())
+    (sockets / "postgresql.conf").write_text(SERVER)
+    (sockets / "pg_hba.conf").write_text("local all all trust\n")
+    log = data.with_name("server.log")
+    options = f"-k {sockets} -c config_file={sockets}/postgresql.conf -c listen_addresses="
+    options += f" -c hba_file={sockets}/pg_hba.conf -c port=5432 -c ssl=off -c archive_mode=off"
+    control = [str(programs / "pg_ctl"), "--pgdata", str(data), "--wait", "--silent"]
+    start = [*control, "--log", str(log), "--timeout", str(START_SECONDS), "--options", options]
+    try:
+        if subprocess.run([*start, "start"], check=False).returncode:
+            said = log.read_text().splitlines() if log.exists() else []
+            fatal = [line for line in said if "FATAL" in line or "PANIC" in line] or said[-1:]
+            why = fatal[0].partition("FATAL: ")[2].strip() if fatal else "it said nothing"
+            raise BackupError(f"The restored server does not start: {why}.")
+        yield
+    finally:
+        subprocess.run([*control, "--mode", "immediate", "stop"], check=False, capture_output=True)
+
+
+@contextmanager
+def _marketplace(environ: Mapping[str, str]) -> Iterator[None]:
+    """Serve the restored marketplace in the block; raises BackupError where it does not start."""
+    port = environ["PORT"]
+    words = ["uvicorn", "--host", "127.0.0.1", "--port", port, "--lifespan", "off"]
+    words += ["--log-level", "error", "marketplace.asgi:application"]
+    process = subprocess.Popen([sys.executable, "-m", *words], env={**environ}, cwd=ROOT)
+    try:
+        until = time.monotonic() + START_SECONDS
+        while socket.socket().connect_ex(("127.0.0.1", int(port))):
+            if process.poll() is not None or time.monotonic() > until:
+                raise BackupError("The restored marketplace does not start.")
+            time.sleep(0.2)
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _doctors(site: Site, environ: Mapping[str, str]) -> list[tuple[str, ...]]:
+    """Return the commands that examine both halves: an embedded one is examined with the other."""
+    alone = "marketplace" in site.databases and environ.get("MTURK_ENDPOINT_URL")
+    return [("manage.py", *DOCTOR), *([("-m", "marketplace", *DOCTOR)] if alone else [])]
+
+
+def _said(words: tuple[str, ...], environ: Mapping[str, str]) -> list[str]:
+    """Return what a doctor has found."""
+    done = subprocess.run(
+        [sys.executable, *words],
+        env={**environ},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    try:
+        rows: list[dict[str, Any]] = json.loads(done.stdout)["findings"]
+    except ValueError:
+        return [(done.stderr.strip().splitlines() or ["The doctor said nothing."])[-1]]
+    return [
+        f"{row['check']}: {row['why'] or row['means']} " + "; ".join(row["found"][:3])
+        for row in rows
+    ]
+
+
+def main(folder: Path, when: str = "") -> int:
+    """Carry the drill out, keep what came of it and return the exit code."""
+    os.umask(0o077)
+    began = time.time()
+    problems = drill(folder, when, os.environ)
+    seconds = round(time.time() - began, 1)
+    told = {"at": began, "seconds": seconds, "problems": problems}
+    (folder / "drill.json").write_text(json.dumps(told))
+    print("\n".join(problems) or f"Restored in {seconds:g} s; nothing is wrong.")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    if not 2 <= len(sys.argv) <= 3:
+        sys.exit("Name the folder of the backups, and a time where it is not the newest copy.")
+    try:
+        sys.exit(main(Path(sys.argv[1]), *sys.argv[2:]))
+    except BackupError as error:
+        sys.exit(str(error))
