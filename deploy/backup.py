@@ -8,6 +8,7 @@ FOLDER/as-of, and for the site in COLLECTOR_HOME/backup.json.
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -18,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from deploy.copies import BackupError, Site, listed, make_copy, remove_old, site_of
+from deploy.copies import DRILL, BackupError, Site, listed, make_copy, remove_old, site_of
 from deploy.server_log import DAY_SECONDS, ServerLog
 from deploy.sqlite_files import SqliteFiles
 
@@ -76,12 +77,13 @@ class Backup:
             self._tell()
 
     def _copy(self) -> None:
-        began, self.copying_seconds = time.monotonic(), 0.0
+        self.copying_seconds = 0.0
         marks, files = self.databases.marks(), listed(self.site)
         if (files, marks) == self.known:
             return
+        began = time.monotonic()
         make_copy(self.site, self.folder, self.databases.keep)
-        if self.drill is None:
+        if not self._tried():
             remove_old(self.folder, self.days, self.databases.alike)
         self.copying_seconds = time.monotonic() - began
         newest = max((mark[-1] for mark in [*files.values(), *marks]), default=0)
@@ -96,10 +98,17 @@ class Backup:
         at, is_well = last.get("at", 0.0), not last.get("problems", [""])
         wait = DAY_SECONDS if is_well else HOUR_SECONDS
         if self.databases.tend(at, is_well) and time.time() - at > wait:
+            for left in self._tried():
+                # Its process was killed; a server that ran on it ends without its files.
+                shutil.rmtree(left, ignore_errors=True)
             copy = make_copy(self.site, self.folder, self.databases.keep)
             self.databases.confirm()
             words = [sys.executable, "-m", "deploy.drill", str(self.folder), copy.name]
             self.drill = subprocess.Popen(words)
+
+    def _tried(self) -> list[Path]:
+        """Return where copies are being restored: they stay meanwhile."""
+        return list(self.folder.glob(f"{DRILL}*"))
 
     @property
     def drilled(self) -> dict[str, Any]:
@@ -114,6 +123,7 @@ class Backup:
         """End what goes on by itself."""
         if self.drill is not None:
             self.drill.terminate()
+            self.drill.wait()
         self.databases.stop()
 
     def _tell(self) -> None:

@@ -22,6 +22,8 @@ from common.environment import WrongEnvironment, database
 
 MOMENT = "%Y-%m-%dT%H-%M-%S.%fZ"
 DIGESTS = "digests.json"
+# How the places begin in which copies are restored to try them.
+DRILL = ".drill-"
 # In a home: made anew by whoever needs it, or true of one process alone.
 PASSING = ("static", "metrics", "rehearsals", "backup.json", "port", "serve.pid")
 # What a release is written to before it is in its place.

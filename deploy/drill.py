@@ -6,6 +6,7 @@ asked; nothing of the restored one leaves this machine.
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -17,7 +18,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from deploy.copies import FILES, BackupError, Site, chosen, site_of
+from deploy.backup import databases_of
+from deploy.copies import DRILL, FILES, BackupError, Site, chosen, site_of
 from deploy.restore import restore
 from deploy.server_log import ROOT, programs_of
 
@@ -39,7 +41,7 @@ def drill(folder: Path, when: str, environ: Mapping[str, str]) -> list[str]:
     """Return what is wrong with a copy, in sentences; [] where all is well."""
     site = site_of(environ)
     with ExitStack() as stack:
-        place = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder, prefix=".drill-")))
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder, prefix=DRILL)))
         sockets = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         given = _environment(site, place, sockets, environ)
         try:
@@ -48,7 +50,8 @@ def drill(folder: Path, when: str, environ: Mapping[str, str]) -> list[str]:
                 stack.enter_context(_server(place / "pgdata", sockets))
             if "marketplace" in site.databases:
                 stack.enter_context(_marketplace(given))
-            return [line for words in _doctors(site, given) for line in _said(words, given)]
+            found = [line for words in _doctors(site, given) for line in _said(words, given)]
+            return found + databases_of(site, folder).shortcomings()
         except (BackupError, OSError) as error:
             return [str(error)]
 
@@ -169,6 +172,8 @@ def main(folder: Path, when: str = "") -> int:
 if __name__ == "__main__":
     if not 2 <= len(sys.argv) <= 3:
         sys.exit("Name the folder of the backups, and a time where it is not the newest copy.")
+    # The restored server ends with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         sys.exit(main(Path(sys.argv[1]), *sys.argv[2:]))
     except BackupError as error:

@@ -24,6 +24,8 @@ CONFIRM_SECONDS = 10.0
 DAY_SECONDS = 24 * 3600.0
 # Whose log begins anew: what is written after a restore is another history.
 RESTORED = "restored"
+# Of a restore, beside which a backup may go on: the folder may have another path, the server none.
+RESTORING = "restore.conf"
 RECEIVER = "application_name = 'barman_receive_wal' AND state = 'streaming'"
 
 
@@ -51,6 +53,7 @@ class ServerLog:
         self.configuration = folder / "barman.conf"
         self.tended = 0.0
         self.base: subprocess.Popen[str] | None = None
+        self.newest = self.look_again = 0.0
 
     @property
     def connection(self) -> str:
@@ -165,7 +168,7 @@ class ServerLog:
 
     def make_base(self) -> None:
         """Begin a base, which goes on by itself."""
-        if self.base is None or self.base.poll() is not None:
+        if self.base is None:
             self.barman("switch-wal", "--force", "--archive", "site")
             self.base = subprocess.Popen(
                 self.command("backup", "--wait", "site"),
@@ -179,16 +182,21 @@ class ServerLog:
 
         It is due each day, once the one before was restored with all that was written since: so
         each byte of the log is read again before it is needed. And at once when that failed.
+        Raises BackupError.
         """
-        if self.base is not None and self.base.poll() is None:
-            return False
-        bases = self.bases()
-        newest = bases[-1][0] if bases else 0.0
-        if not bases or (
-            drilled_at > newest and (not is_well or time.time() - newest > DAY_SECONDS - 3600)
-        ):
+        if self.base is not None:
+            if self.base.poll() is None:
+                return False
+            # A failure shows in the drill, by the age of the newest.
+            self.base = None
+        elif time.monotonic() < self.look_again:
+            return self.newest > 0
+        self.look_again = time.monotonic() + TENDING_SECONDS
+        self.newest = max((at for at, _ in self.bases()), default=0.0)
+        is_old = not is_well or time.time() - self.newest > DAY_SECONDS - 3600
+        if not self.newest or (drilled_at > self.newest and is_old):
             self.make_base()
-        return bool(bases)
+        return self.newest > 0
 
     def stop(self) -> None:
         """End what goes on by itself."""
@@ -226,6 +234,16 @@ class ServerLog:
             raise BackupError("Nobody receives what the database writes: barman.log says why.")
         raise BackupError(f"What is received is {int(behind)} bytes behind what is written.")
 
+    def shortcomings(self) -> list[str]:
+        """Return what is wrong beside a copy that was restored."""
+        self.configuration = self.folder / RESTORING
+        newest = max((at for at, _ in self.bases()), default=0.0)
+        if time.time() - newest < 2 * DAY_SECONDS:
+            return []
+        return [
+            f"no base has been made since {datetime.fromtimestamp(newest, UTC)}: see barman.log."
+        ]
+
     def restore(self, copy: Path, when: str, to: Path | None) -> None:
         """Put the server's files into an empty folder: as of the log's end, a copy, or a time.
 
@@ -233,8 +251,7 @@ class ServerLog:
         """
         if to is None or (to.exists() and any(to.iterdir())):
             raise BackupError(f"PGDATA={to or ''}: name the empty folder for the server's files.")
-        # That of a backup that goes on meanwhile stays.
-        self.configuration = self.folder / "restore.conf"
+        self.configuration = self.folder / RESTORING
         self._write("")
         bases, words = self.bases(), []
         if when:
