@@ -1,5 +1,5 @@
 -- What the role `collector` needs so that its site is backed up, and what keeps the server safe from a
--- backup that is away: run once by the server's superuser, psql --file deploy/barman.sql.
+-- backup that is away: run once by the server's superuser, psql --file deploy/barman.sql collector.
 ALTER ROLE collector REPLICATION;
 GRANT pg_read_all_settings, pg_read_all_stats, pg_checkpoint TO collector;
 GRANT EXECUTE ON FUNCTION pg_backup_start(text, boolean), pg_backup_stop(boolean),

@@ -92,7 +92,7 @@ class ServerLog:
             if cursor.fetchone() != ("barman_receive_wal", "local"):
                 raise BackupError(
                     "The server is not prepared: have its superuser run `psql --file "
-                    "deploy/barman.sql` once."
+                    f"deploy/barman.sql {self.site.databases['default']['NAME']}` once."
                 )
         (self.folder / "barman").mkdir(parents=True, exist_ok=True)
         self._write(str(programs_of(version)))
@@ -127,6 +127,7 @@ class ServerLog:
         )
         if done.returncode:
             lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+            lines = [line for line in lines if not line.startswith("See log file")]
             said = [line for line in lines if "ERROR" in line] or lines or ["it said nothing"]
             raise BackupError(f"barman {words[0]}: {said[-1].strip()}")
         return done.stdout

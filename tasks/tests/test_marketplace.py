@@ -49,6 +49,21 @@ class Away:
         return {"AvailableBalance": "1.00"}
 
 
+def test_one_that_has_moved_is_asked_there_and_work_stays_stored_under_its_name(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    asked = []
+    monkeypatch.setattr(requester_api, "_client", lambda endpoint, *_: asked.append(endpoint))
+    monkeypatch.setattr(requester_api, "read_keys", lambda path: Keys("", "", ""))
+    settings.EMBEDDED = False
+    settings.MTURK_ENDPOINT_URL = "http://market.example"
+    settings.MTURK_CONNECT_URL = "http://moved.example"
+    with pytest.raises(AttributeError):
+        requester_api.call("get_account_balance")
+    assert asked == ["http://moved.example"]
+    assert marketplace.environment() == "http://market.example"
+
+
 def test_a_marketplace_that_is_away_is_asked_ever_more_seldom(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
