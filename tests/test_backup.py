@@ -1,5 +1,6 @@
 """A home of SQLite files is kept up to date elsewhere by a command, and put back by another."""
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -268,6 +269,58 @@ def test_what_the_home_has_let_go_is_in_no_copy_after_that(
     there = restored(backups, tmp_path / "there")
     left = {path.name for path in there.rglob("*") if path.is_file()}
     assert left == {*NAMES, "secret_key"}
+
+
+@pytest.mark.parametrize(
+    ("hours", "problems", "is_due"),
+    [(None, [], True), (23, [], False), (25, [], True), (0.5, ["x."], False), (1.5, ["x."], True)],
+)
+def test_a_fresh_copy_is_restored_each_day_and_each_hour_where_that_failed(
+    backup: Backup,
+    backups: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    hours: float | None,
+    problems: list[str],
+    is_due: bool,
+) -> None:
+    if hours is not None:
+        told = {"at": time.time() - hours * 3600, "seconds": 1, "problems": problems}
+        (backups / "drill.json").write_text(json.dumps(told))
+    left = backups / ".drill-killed"
+    left.mkdir()
+    begun: list[list[str]] = []
+    monkeypatch.setattr("deploy.backup.subprocess.Popen", begun.append)
+    before = last(backups)
+    backup.restore_daily()
+    assert [words[-2:] for words in begun] == ([[str(backups), last(backups).name]] * is_due)
+    assert (last(backups) != before) == is_due
+    assert left.exists() != is_due
+
+
+def test_a_copy_that_is_being_restored_stays(home: Path, backup: Backup, backups: Path) -> None:
+    first, place = last(backups), backups / ".drill-now"
+    place.mkdir()
+    for number in range(4):
+        write(home, number)
+        backup.look()
+    assert first.exists()
+    place.rmdir()
+    write(home, 5)
+    backup.look()
+    assert not first.exists()
+    assert len(copies_in(backups)) == 2
+
+
+def test_the_home_is_told_until_when_all_is_kept_and_why_not(home: Path, backup: Backup) -> None:
+    told = json.loads((home / "backup.json").read_text())
+    assert time.time() - 60 < told["as_of"] < time.time() < told["stale_at"]
+    assert (told["problem"], told["drill"]) == ("", {})
+    (home / NAMES[0]).unlink()
+    with pytest.raises(BackupError):
+        backup.look()
+    after = json.loads((home / "backup.json").read_text())
+    assert after["as_of"] == told["as_of"]
+    assert after["problem"].startswith("There is no database at ")
 
 
 def test_what_has_not_changed_is_not_kept_twice(home: Path, backup: Backup, backups: Path) -> None:
