@@ -14,11 +14,11 @@ from common.command_line import run_command
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_an_empty_home_is_said_to_be_one(tmp_path: Path) -> None:
-    home = {"COLLECTOR_HOME": str(tmp_path / "new"), "PATH": os.environ["PATH"]}
+def refused(home: Path, *words: str, **settings: str) -> str:
+    """Return the one line with which a command on this home ends."""
     ended = subprocess.run(
-        [sys.executable, "manage.py", "report", "pilot"],
-        env=home,
+        [sys.executable, "manage.py", *words],
+        env={"COLLECTOR_HOME": str(home), "PATH": os.environ["PATH"], **settings},
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -27,6 +27,22 @@ def test_an_empty_home_is_said_to_be_one(tmp_path: Path) -> None:
     assert ended.returncode == 1
     assert ended.stdout == ""
     (line,) = ended.stderr.splitlines()
+    return line
+
+
+@pytest.mark.parametrize(
+    "words", [("report", "pilot"), ("serve", "--prepare"), ("createsuperuser", "--noinput")]
+)
+def test_no_command_of_a_server_that_lost_its_database_works_on_a_new_one(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    line = refused(tmp_path / "home", *words, REDIS_URL="redis://127.0.0.1:1")
+    assert "DATABASE_URL='postgres://…', in quotes" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_home_is_said_to_be_one(tmp_path: Path) -> None:
+    line = refused(tmp_path / "new", "report", "pilot")
     assert line.startswith("Nothing is set up in the database yet, or not all of it. First: ")
     assert ".venv/bin/python manage.py run" in line
 
