@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import time
 import zipfile
 from datetime import timedelta
 from pathlib import Path
@@ -22,8 +23,10 @@ from annotation.release import release_jobs
 from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.splits.assignment import make_splits
 from collector.models import Collection, CollectionState
+from common import long_work
 from common.actions import ActionError
 from common.long_work import BROKEN, PAUSES, SILENT, WorkState
+from common.wrong_clocks import DOUBTED_SECONDS, Clock
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -230,6 +233,26 @@ def test_an_order_is_taken_by_one_job_and_again_when_that_has_died(pilot: Collec
     # Of a clock that was a year ahead.
     ReleaseOrder.objects.update(free_at=now + timedelta(days=365))
     assert ReleaseOrder.due(now) == [order.pk]
+
+
+def test_work_is_not_taken_from_who_slept_with_the_machine(
+    pilot: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = order_of(pilot, state=WorkState.RUNNING, free_at=timezone.now() + SILENT)
+    monkeypatch.setattr(long_work, "CLOCK", Clock())
+    real, steady = time.time, time.monotonic
+    monkeypatch.setattr(time, "time", lambda: real() + 3600)
+    woken = timezone.now() + timedelta(hours=1)
+    release_jobs.fulfil(order.pk, woken)
+    order.refresh_from_db()
+    assert (order.state, order.attempts) == (WorkState.RUNNING, 0)
+    # What rests waits no longer for that, and what died is taken up a little later.
+    ReleaseOrder.objects.update(state=WorkState.WAITING)
+    assert ReleaseOrder.due(woken) == [order.pk]
+    ReleaseOrder.objects.update(state=WorkState.RUNNING)
+    monkeypatch.setattr(time, "monotonic", lambda: steady() + DOUBTED_SECONDS)
+    monkeypatch.setattr(time, "time", lambda: real() + 3600 + DOUBTED_SECONDS)
+    assert ReleaseOrder.due(woken) == [order.pk]
 
 
 @pytest.mark.parametrize("lost_in", ["decide_collection", "publish_release"])
