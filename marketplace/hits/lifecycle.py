@@ -73,6 +73,8 @@ def settle_account(requester: Requester, now: datetime) -> None:
     another process may have settled it since. Now and then all times are looked at, too.
     """
     global _mended
+    if CLOCK.has_jumped():
+        return
     if time.monotonic() - _mended > MENDED_EVERY_SECONDS:
         _mended = time.monotonic()
         mend_times(now)
@@ -82,10 +84,11 @@ def settle_account(requester: Requester, now: datetime) -> None:
 
 def settle_due(now: datetime, **scope: Any) -> None:
     """Settle every HIT in scope in which time has brought something about; see `settle`."""
-    if CLOCK.has_jumped():
-        return
     due = HIT.objects.filter(next_due_at__lte=now, **scope).order_by("pk").distinct()
-    while keys := list(due.values_list("pk", flat=True)[:SETTLE_AT_ONCE]):
+    # By a clock that has jumped nothing is settled: it would be found due again and again.
+    while not CLOCK.has_jumped() and (
+        keys := list(due.values_list("pk", flat=True)[:SETTLE_AT_ONCE])
+    ):
         for key in keys:
             with locked(now, pk=key):
                 pass

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -163,3 +164,28 @@ def test_while_a_clock_that_has_jumped_may_jump_back_nothing_is_abandoned_or_app
     monkeypatch.setattr(time, "time", lambda: real() + seconds + 601)
     rita.get_account_balance()
     assert list(states.all()) == ["approved", "abandoned"]
+
+
+def test_a_clock_that_is_set_back_for_minutes_shortens_nothing(
+    rita: Any, ada: Visitor, make_hit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada.accept(make_hit(rita))
+    deadline = Assignment.objects.get().deadline
+    monkeypatch.setattr(lifecycle, "CLOCK", Clock())
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() - DAY.total_seconds())
+    clock.advance(-DAY)
+    rita.get_account_balance()
+    assert Assignment.objects.get().deadline == deadline
+
+
+def test_a_clock_that_jumps_amid_settling_ends_it(
+    rita: Any, ada: Visitor, make_hit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada.accept(make_hit(rita))
+    Assignment.objects.update(deadline=clock.now())
+    HIT.objects.update(next_due_at=clock.now())
+    answers = iter([False, True, True])
+    monkeypatch.setattr(lifecycle, "CLOCK", SimpleNamespace(has_jumped=lambda: next(answers)))
+    lifecycle.settle_due(clock.now())
+    assert Assignment.objects.get().state == AssignmentState.ACCEPTED

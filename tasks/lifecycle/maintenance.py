@@ -43,12 +43,12 @@ RENEW_SECONDS = 0.5
 FIRST_HITS = 10
 # What is taken between two other steps too: who is owed something waits for a few others at most.
 PAY = ("bonuses sent", "submissions approved")
-# What time alone ends or pays waits where the clock has just jumped: it may jump back.
+# What time alone ends, pays or mends waits where the clock has just jumped: it may jump back.
 BY_THE_CLOCK = frozenset(
     (
-        *("leases expired", "unfinished work paid", "postings expired", "submissions confirmed"),
-        *("rejections lapsed", "submissions approved", "bonuses awarded", "lost receipts"),
-        *("bonuses rerouted", "compensations reopened"),
+        *("times mended", "leases expired", "unfinished work paid", "postings expired"),
+        *("submissions confirmed", "rejections lapsed", "submissions approved", "bonuses awarded"),
+        *("lost receipts", "bonuses rerouted", "compensations reopened"),
     )
 )
 

@@ -102,6 +102,17 @@ def test_a_round_mends_what_it_finds_once_an_hour(late, fake_marketplace, monkey
     assert maintenance.maintain(late, NOW)["times mended"] == 0
 
 
+def test_a_clock_that_is_set_back_for_minutes_shortens_nothing(late, fake_marketplace, monkeypatch):
+    monkeypatch.setattr(wrong_times, "_looked", {})
+    work = make_confirmed(late, at=NOW)
+    monkeypatch.setattr(maintenance, "CLOCK", Clock())
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() - DAY.total_seconds())
+    maintenance.maintain(late, NOW - DAY)
+    work.refresh_from_db()
+    assert work.confirmed_at == NOW
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_while_a_clock_that_has_jumped_may_jump_back_nothing_is_paid_or_ended(
     late, fake_marketplace, monkeypatch, step
