@@ -35,6 +35,7 @@ from tasks.models import Question
 
 # At the end of the name of a folder that holds what a release withholds.
 PRIVATE = "-private"
+TAKEN = "Another release was made meanwhile: make this one again."
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,8 @@ def publish_release(
                 for part in parts:
                     if release_folder.is_free(where := _where(part, made, target)):
                         release_folder.publish(part, where, is_private=part != made)
+                    elif is_new and not release_folder.is_same(part, where):
+                        raise ActionError(TAKEN)
                 recorded(release, is_new)
         except BaseException:
             _take_back(space)

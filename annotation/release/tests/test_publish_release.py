@@ -15,9 +15,10 @@ from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Release, Verdict
 from annotation.protocols.iirc.tests.island import island
+from annotation.release import publish_release as publishing
 from annotation.release.publish_release import publish_release, reconcile
 from annotation.release.records import pseudonym
-from annotation.release.release_folder import folder_beside, left_behind
+from annotation.release.release_folder import digests, folder_beside, left_behind
 from annotation.release.statements import not_said
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer, make_question, make_verdict
@@ -152,6 +153,23 @@ def test_a_changed_collection_gets_the_next_number_and_names_what_it_supersedes(
     assert second.folder == tmp_path / "releases" / "pilot-2"
     assert (second.release.number, second.release.supersedes) == (2, first.release)
     assert not publish_release(collection, None, NOW).is_new
+
+
+def test_of_two_releases_at_once_neither_names_the_others_folder(
+    collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def meanwhile(*given: Any, **fixed: bool) -> Path:
+        monkeypatch.undo()
+        target = publishing._place(*given, **fixed)
+        change(collection)
+        publish_release(collection, tmp_path / "pilot", NOW)
+        return target
+
+    monkeypatch.setattr(publishing, "_place", meanwhile)
+    with pytest.raises(ActionError, match="made meanwhile: make this one again"):
+        publish_release(collection, tmp_path / "pilot", NOW)
+    assert list(tmp_path.iterdir()) == [tmp_path / "pilot"]
+    assert digests(tmp_path / "pilot") == Release.objects.get().manifest
 
 
 @pytest.fixture
