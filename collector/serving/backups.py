@@ -33,7 +33,7 @@ class BackupStatus:
         """Return in sentences why one cannot rely on it; [] where one can."""
         found = []
         if now.timestamp() > self.stale_at:
-            why = self.problem or "deploy.backup does not run."
+            why = self.problem or "deploy.backup does not run: start it."
             found.append(f"The newest copy is as of {self.kept_until}: {why}")
         if now.timestamp() - self.restored_at > MOST_SECONDS_UNTRIED:
             found.append(
@@ -78,4 +78,4 @@ def problems() -> list[str]:
 
 
 def _said(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC" if at else "no time at all"
+    return f"{datetime.fromtimestamp(at, UTC):%-d %B %Y, %H:%M} UTC" if at else "no time at all"

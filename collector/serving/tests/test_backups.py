@@ -42,12 +42,12 @@ def test_one_that_is_kept_up_to_date_and_was_restored_is_well(home: Path) -> Non
 @pytest.mark.parametrize("minutes", [1, 60])
 def test_one_that_stopped_is_stale_a_minute_later(home: Path, minutes: int) -> None:
     [why] = said(home, NOW + timedelta(minutes=minutes))
-    assert why == "The newest copy is as of 2026-11-29 11:59:57 UTC: deploy.backup does not run."
+    assert why.endswith("29 November 2026, 11:59 UTC: deploy.backup does not run: start it.")
 
 
 def test_one_that_cannot_copy_says_why(home: Path) -> None:
     [why] = said(home, stale_at=AT - 1, problem="No space left on device.")
-    assert why.endswith("2026-11-29 11:59:57 UTC: No space left on device.")
+    assert why.endswith("29 November 2026, 11:59 UTC: No space left on device.")
     [never, _] = said(home, as_of=0, stale_at=0, problem="It is empty.", drill={})
     assert never == "The newest copy is as of no time at all: It is empty."
 
