@@ -20,14 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from deploy.copies import DRILL, BackupError, Site, listed, make_copy, remove_old, site_of
-from deploy.server_log import DAY_SECONDS, ServerLog
+from deploy.server_log import DAY_SECONDS, HOUR_SECONDS, ServerLog
 from deploy.sqlite_files import SqliteFiles
 
 SECONDS, SHARE = 5.0, 0.1
 # Files that have been written within it may be written again without a new time.
 TICK_NANOSECONDS = 1_000_000_000
-# What could not be restored is tried again after it.
-HOUR_SECONDS = 3600.0
 # A folder that is further behind is an alarm; where copying takes long, behind by two rests.
 STALE_SECONDS = 60.0
 
@@ -95,9 +93,9 @@ class Backup:
             return
         self.drill = None
         last = self.drilled
-        at, is_well = last.get("at", 0.0), not last.get("problems", [""])
-        wait = DAY_SECONDS if is_well else HOUR_SECONDS
-        if self.databases.tend(at, is_well) and time.time() - at > wait:
+        at, wait = last.get("at", 0.0), HOUR_SECONDS if last.get("problems") else DAY_SECONDS
+        is_due = time.time() - at > wait
+        if self.databases.tend(at, last.get("is_whole", True)) and is_due:
             for left in self._tried():
                 # Its process was killed; a server that ran on it ends without its files.
                 shutil.rmtree(left, ignore_errors=True)

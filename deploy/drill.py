@@ -38,22 +38,22 @@ SERVER = "hot_standby = off\nlisten_addresses = ''\nmax_connections = 50\n"
 
 
 def drill(folder: Path, when: str, environ: Mapping[str, str]) -> list[str]:
-    """Return what is wrong with a copy, in sentences; [] where all is well."""
+    """Return in sentences what the doctors find in a copy that was restored; [] where all is well.
+
+    Raises BackupError and OSError where it cannot be restored whole.
+    """
     site = site_of(environ)
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder, prefix=DRILL)))
         sockets = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         given = _environment(site, place, sockets, environ)
-        try:
-            restore(folder, when or chosen(folder, when).name, given)
-            if site.is_on_postgresql:
-                stack.enter_context(_server(place / "pgdata", sockets))
-            if "marketplace" in site.databases:
-                stack.enter_context(_marketplace(given))
-            found = [line for words in _doctors(site, given) for line in _said(words, given)]
-            return found + databases_of(site, folder).shortcomings()
-        except (BackupError, OSError) as error:
-            return [str(error)]
+        restore(folder, when or chosen(folder, when).name, given)
+        if site.is_on_postgresql:
+            stack.enter_context(_server(place / "pgdata", sockets))
+        if "marketplace" in site.databases:
+            stack.enter_context(_marketplace(given))
+        found = [line for words in _doctors(site, given) for line in _said(words, given)]
+        return found + databases_of(site, folder).shortcomings()
 
 
 def _environment(
@@ -161,9 +161,14 @@ def main(folder: Path, when: str = "") -> int:
     """Carry the drill out, keep what came of it and return the exit code."""
     os.umask(0o077)
     began = time.time()
-    problems = drill(folder, when, os.environ)
+    is_whole = False
+    try:
+        problems = drill(folder, when, os.environ)
+        is_whole = True
+    except (BackupError, OSError) as error:
+        problems = [str(error)]
     seconds = round(time.time() - began, 1)
-    told = {"at": began, "seconds": seconds, "problems": problems}
+    told = {"at": began, "seconds": seconds, "problems": problems, "is_whole": is_whole}
     (folder / "drill.json").write_text(json.dumps(told))
     print("\n".join(problems) or f"Restored in {seconds:g} s; nothing is wrong.")
     return bool(problems)
@@ -174,7 +179,4 @@ if __name__ == "__main__":
         sys.exit("Name the folder of the backups, and a time where it is not the newest copy.")
     # The restored server ends with it.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    try:
-        sys.exit(main(Path(sys.argv[1]), *sys.argv[2:]))
-    except BackupError as error:
-        sys.exit(str(error))
+    sys.exit(main(Path(sys.argv[1]), *sys.argv[2:]))

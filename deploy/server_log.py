@@ -21,9 +21,11 @@ ROOT = Path(__file__).resolve().parent.parent
 # What Barman has to do now and then: begin to receive, put away, forget what is old.
 TENDING_SECONDS = 60.0
 CONFIRM_SECONDS = 10.0
-DAY_SECONDS = 24 * 3600.0
+HOUR_SECONDS, DAY_SECONDS = 3600.0, 24 * 3600.0
 # Whose log begins anew: what is written after a restore is another history.
 RESTORED = "restored"
+# What is there until a base is, which has to be made at once.
+OWED = "base-owed"
 # Of a restore, beside which a backup may go on: the folder may have another path, the server none.
 RESTORING = "restore.conf"
 RECEIVER = "application_name = 'barman_receive_wal' AND state = 'streaming'"
@@ -52,8 +54,8 @@ class ServerLog:
         self.site, self.folder, self.days = site, folder, days
         self.configuration = folder / "barman.conf"
         self.tended = 0.0
-        self.base: subprocess.Popen[str] | None = None
-        self.newest = self.look_again = 0.0
+        self.base: subprocess.Popen[bytes] | None = None
+        self.newest = self.look_again = self.begun_until = 0.0
 
     @property
     def connection(self) -> str:
@@ -148,8 +150,9 @@ class ServerLog:
             slot = cursor.fetchone()
             cursor.execute(f"SELECT count(*) FROM pg_stat_replication WHERE {RECEIVER}")
             is_received = cursor.fetchone()[0] > 0
-        is_lost = (not slot or slot[0] == "lost") and bool(self.bases())
-        if is_lost or (self.folder / RESTORED).exists():
+        # A slot that was just asked for takes a moment to be there.
+        is_lost = (not slot or slot[0] == "lost") and time.monotonic() > self.begun_until
+        if (self.folder / RESTORED).exists() or (is_lost and self.bases()):
             self.begin_anew()
         elif not is_received or time.monotonic() - self.tended > TENDING_SECONDS:
             self.tended = time.monotonic()
@@ -157,54 +160,56 @@ class ServerLog:
         return []
 
     def begin_anew(self) -> None:
-        """Make a base at once: no older one leads over what of the log nobody has received."""
+        """Receive from now on, and owe a base: no older one leads over what nobody received."""
+        self._end_base()
         for word in ("--stop", "--drop-slot"):
             # Nobody receives, or there is no slot.
             with suppress(BackupError):
                 self.barman("receive-wal", word, "site")
         self.barman("receive-wal", "--reset", "site")
         self.barman("cron")
-        self.make_base()
+        self.begun_until, self.look_again = time.monotonic() + TENDING_SECONDS, 0.0
+        (self.folder / OWED).touch()
         (self.folder / RESTORED).unlink(missing_ok=True)
 
-    def make_base(self) -> None:
-        """Begin a base, which goes on by itself."""
-        if self.base is None:
-            self.barman("switch-wal", "--force", "--archive", "site")
-            self.base = subprocess.Popen(
-                self.command("backup", "--wait", "site"),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                text=True,
-            )
-
-    def tend(self, drilled_at: float, is_well: bool) -> bool:
+    def tend(self, drilled_at: float, was_whole: bool) -> bool:
         """Make a base where one is due, and return whether there is one to restore.
 
         It is due each day, once the one before was restored with all that was written since: so
-        each byte of the log is read again before it is needed. And at once when that failed.
+        each byte of the log is read again before it is needed. And at once when that was not whole.
         Raises BackupError.
         """
+        owed = self.folder / OWED
         if self.base is not None:
-            if self.base.poll() is None:
+            code = self.base.poll()
+            if code is None:
                 return False
-            # A failure shows in the drill, by the age of the newest.
+            # Another is tried a minute later; by and by the drill tells how old the newest is.
             self.base = None
+            if code == 0:
+                owed.unlink(missing_ok=True)
         elif time.monotonic() < self.look_again:
             return self.newest > 0
         self.look_again = time.monotonic() + TENDING_SECONDS
         self.newest = max((at for at, _ in self.bases()), default=0.0)
-        is_old = not is_well or time.time() - self.newest > DAY_SECONDS - 3600
-        if not self.newest or (drilled_at > self.newest and is_old):
-            self.make_base()
-        return self.newest > 0
+        is_old = not was_whole or time.time() - self.newest > DAY_SECONDS - HOUR_SECONDS
+        if owed.exists() or not self.newest or (drilled_at > self.newest and is_old):
+            self.barman("switch-wal", "--force", "--archive", "site")
+            quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            self.base = subprocess.Popen(self.command("backup", "--wait", "site"), **quiet)
+        return self.base is None and self.newest > 0
 
     def stop(self) -> None:
         """End what goes on by itself."""
-        if self.base is not None:
-            self.base.terminate()
+        self._end_base()
         with suppress(BackupError):
             self.barman("receive-wal", "--stop", "site")
+
+    def _end_base(self) -> None:
+        if self.base is not None:
+            self.base.terminate()
+            self.base.wait()
+            self.base = None
 
     def keep(self, moment: str, to: Path) -> None:
         """Name this moment in the log."""

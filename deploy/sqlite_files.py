@@ -72,7 +72,7 @@ class SqliteFiles:
         """Raise BackupError where a database is not there."""
         self.marks()
 
-    def tend(self, drilled_at: float, is_well: bool) -> bool:
+    def tend(self, drilled_at: float, was_whole: bool) -> bool:
         """Return whether there is something to restore: every copy."""
         return True
 
