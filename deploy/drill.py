@@ -6,6 +6,7 @@ asked; nothing of the restored one leaves this machine.
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -32,9 +33,11 @@ LEFT_OUT = (
 )
 URLS = {"default": "DATABASE_URL", "marketplace": "MARKETPLACE_DATABASE_URL"}
 START_SECONDS = 600
+# A day of the log is read again in less.
+REPLAY_SECONDS = 6 * 3600.0
 DOCTOR = ("doctor", "--json")
 # Of the restored server: who starts it alone comes in, and it waits for no other's settings.
-SERVER = "hot_standby = off\nlisten_addresses = ''\nmax_connections = 50\n"
+SERVER = "hot_standby = off\nmax_connections = 50\n"
 
 
 def drill(folder: Path, when: str, environ: Mapping[str, str]) -> list[str]:
@@ -96,20 +99,35 @@ def _server(data: Path, sockets: Path) -> Iterator[None]:
     programs = programs_of((data / "PG_VERSION").read_text().strip())
     (sockets / "postgresql.conf").write_text(SERVER)
     (sockets / "pg_hba.conf").write_text("local all all trust\n")
+    options: dict[str, object] = {
+        "unix_socket_directories": sockets,
+        "hba_file": sockets / "pg_hba.conf",
+        "config_file": sockets / "postgresql.conf",
+        "port": 5432,
+        "ssl": "off",
+        "listen_addresses": "",
+        "archive_mode": "off",
+    }
+    words = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+    asked = [str(programs / "pg_isready"), "--quiet", "--host", str(sockets), "--port", "5432"]
     log = data.with_name("server.log")
-    options = f"-k {sockets} -c config_file={sockets}/postgresql.conf -c listen_addresses="
-    options += f" -c hba_file={sockets}/pg_hba.conf -c port=5432 -c ssl=off -c archive_mode=off"
-    control = [str(programs / "pg_ctl"), "--pgdata", str(data), "--wait", "--silent"]
-    start = [*control, "--log", str(log), "--timeout", str(START_SECONDS), "--options", options]
+    with log.open("w") as said:
+        server = subprocess.Popen(
+            [str(programs / "postgres"), "-D", str(data), *words], stdout=said, stderr=said
+        )
     try:
-        if subprocess.run([*start, "start"], check=False).returncode:
-            said = log.read_text().splitlines() if log.exists() else []
-            fatal = [line for line in said if "FATAL" in line or "PANIC" in line] or said[-1:]
-            why = fatal[0].partition("FATAL: ")[2].strip() if fatal else "it said nothing"
-            raise BackupError(f"The restored server does not start: {why}.")
+        until = time.monotonic() + REPLAY_SECONDS
+        # It reads the log to its target before it lets anybody in.
+        while subprocess.run(asked, check=False).returncode:
+            if server.poll() is not None or time.monotonic() > until:
+                why = re.findall(r"(?:FATAL|PANIC): +(?!the database system)(.+)", log.read_text())
+                raise BackupError(f"The restored server does not start: {(why or ['?'])[-1]}.")
+            time.sleep(0.2)
         yield
     finally:
-        subprocess.run([*control, "--mode", "immediate", "stop"], check=False, capture_output=True)
+        # At once: nothing of it is kept.
+        server.send_signal(signal.SIGQUIT)
+        server.wait()
 
 
 @contextmanager
