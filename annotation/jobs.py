@@ -83,10 +83,9 @@ def _anything(
 ) -> QuerySet[Any, Any]:
     """Return what finds a collection that is due, or anything that was asked for and is not over.
 
-    Whether somebody is at that, its job sees.
+    Whether somebody is at that, its job sees. A fold is over when its run is, whatever it says.
     """
     collections = due_work.due_rows(now, latest_collecting, latest_at_rest, latest_claim)
-    # Folds wait for nobody once their run is over, and go on with it.
     asked_for = [model for model, _ in LONG_WORK.values() if model is not Fold]
     others = [model._default_manager.filter(state__in=model.GOING_ON) for model in asked_for]
     found = [rows.order_by().values_list("pk") for rows in (collections, *others)]

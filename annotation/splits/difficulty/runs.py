@@ -127,7 +127,7 @@ def sum_up(run_id: int, now: datetime) -> bool:
 
 def _sum_up(run: CrossValidation) -> None:
     if fold := run.folds.filter(state=WorkState.FAILED).first():
-        raise ActionError(f"Fold {fold.number + 1} failed {fold.attempts} times: {fold.message}")
+        raise ActionError(f"Fold {fold.number + 1} was given up: {fold.message}")
     digest = hashlib.sha256()
     right: list[int] = []
     rows = run.predictions.select_related("question__verdict__chosen").order_by(

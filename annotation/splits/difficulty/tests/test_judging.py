@@ -201,7 +201,7 @@ def test_a_fold_that_always_fails_ends_the_run_with_a_reason(quick):
     )
     run.refresh_from_db()
     assert run.state == WorkState.FAILED
-    assert "Fold 1 failed 3 times: code -9" in run.message
+    assert "Fold 1 was given up: code -9" in run.message
     other = run.folds.get(number=1).pk
     assert not train(other, timezone.now()), "nobody works for a run that is over"
     Collection.objects.update(look_at=None, state="finished")
@@ -223,7 +223,7 @@ def test_a_fold_that_keeps_dying_silently_ends_the_run(quick):
     )
     work_on(run)
     assert run.state == WorkState.FAILED
-    assert f"Fold 1 failed 3 times: {DIED}" in run.message
+    assert f"Fold 1 was given up: {DIED}" in run.message
 
 
 def test_one_of_those_who_finish_last_sums_the_run_up(quick):
