@@ -76,7 +76,8 @@ def _uploaded(request: HttpRequest, form: UploadForm) -> DocumentUpload | None:
     key = form_key(request)
     if form.is_valid():
         sent = form.cleaned_data["sent"]
-        paths = request.POST.getlist("path")
+        # No file or row can have the character that ends a text for a disk.
+        paths = [path.replace("\0", "") for path in request.POST.getlist("path")]
         if len(paths) != len(sent):
             paths = [file.name or "" for file in sent]
         named = zip(paths, sent, strict=True)

@@ -360,6 +360,22 @@ def test_what_is_not_tried_again_for_a_week_goes(rita: Client, home: Path) -> No
     DocumentUpload.objects.update(ended_at=now - uploads.KEPT)
     uploads.remove_files()
     assert list((home / "uploads").iterdir()) == []
+    # From a page of the week before.
+    rita.post(f"/try-again/upload/{DocumentUpload.objects.get().pk}/")
+    read_all()
+    page = rita.get("/corpora/the-handbook/").content.decode()
+    assert "The files did not all arrive, or are gone: send them again." in page
+
+
+@pytest.mark.parametrize("path", ["a\0.txt", "b/" * 1500 + "a.txt"], ids=["end", "depth"])
+def test_a_path_that_no_browser_sends_is_kept_as_far_as_it_can_be(
+    rita: Client, home: Path, path: str
+) -> None:
+    send(rita, folder=[sent("a.txt", prose(4))], path=[path])
+    read_all()
+    upload = DocumentUpload.objects.get()
+    assert (upload.state, len(upload.outcome["added"])) == (WorkState.DONE, 1)
+    assert list((home / "uploads").iterdir()) == []
 
 
 def test_a_corpus_that_is_removed_takes_files_along_that_were_kept(
@@ -393,7 +409,7 @@ def test_files_that_do_not_all_arrive_leave_nothing(
     assert "The files are arriving." in rita.get("/corpora/the-handbook/").content.decode()
     read_all()
     page = rita.get("/corpora/the-handbook/").content.decode()
-    assert "The files did not all arrive: send them again." in page
+    assert "The files did not all arrive, or are gone: send them again." in page
     assert list((home / "uploads").iterdir()) == []
 
 
@@ -413,6 +429,13 @@ def test_what_a_try_stored_before_it_died_is_told_with_the_rest(
     monkeypatch.setattr(ingestion, "_store", die_at_the_third)
     read_all()
     assert Document.objects.count() == 2
+    # As after the third try.
+    rows = DocumentUpload.objects
+    rows.update(state=WorkState.FAILED)
+    page = rita.get("/corpora/the-handbook/").content.decode()
+    assert "Not all of it was imported." in page
+    assert "Nothing was imported." not in page
+    rows.update(state=WorkState.WAITING)
     uploads.read_upload(DocumentUpload.objects.get().pk, timezone.now() + SILENT)
     outcome = DocumentUpload.objects.get().outcome
     assert (sorted(outcome["added"]), outcome["unchanged"]) == (["a.txt", "b.txt", "c.txt"], 0)

@@ -30,11 +30,12 @@ from common.safe_files import FILE_MODE, private_path
 
 MODULE = "collector.ingest.documents"
 SAY_SECONDS = 1.0
+# Deeper than that Python removes no folder.
+MOST_FOLDERS = 100
 # So long the files of an upload that broke are kept: it can be tried again.
 KEPT = timedelta(days=7)
 # What came of an upload tells here what could not be kept when it was sent.
 NOT_KEPT = "not_kept"
-MOST_FOLDERS = 50
 # Why a disk does not take a file, by its error.
 UNFIT = {
     errno.ENAMETOOLONG: "its name is too long for the disk; shorten it and send it again.",
@@ -91,13 +92,10 @@ def upload_documents(
 
 
 def safe_path(path: str) -> str:
-    """Return a sender's path without what leads out of its folder; never blank.
-
-    Of very deep ones the end: what lies deeper cannot be removed again.
-    """
+    """Return a sender's path without what leads out of its folder, or too deep; never blank."""
     parts = [part[:200] for part in PurePosixPath(path.replace("\\", "/")).parts]
-    inside = [part for part in parts if part not in ("..", "/", ".")]
-    return "/".join(inside[-MOST_FOLDERS:]) or "document"
+    kept = [part for part in parts if part not in ("..", "/", ".")]
+    return "/".join(kept[-MOST_FOLDERS:]) or "document"
 
 
 def _keep_all(folder: Path, files: Iterable[tuple[str, UploadedFile]]) -> tuple[int, list[str]]:
@@ -136,8 +134,8 @@ def read_upload(upload_id: int, now: datetime) -> None:
 
 
 def _read_apart(upload: DocumentUpload) -> None:
-    if upload.n_files is None:
-        raise ActionError("The files did not all arrive: send them again.")
+    if upload.n_files is None or not kept_folders.found(upload.folder).is_dir():
+        raise ActionError("The files did not all arrive, or are gone: send them again.")
     process = subprocess.Popen(
         [sys.executable, "-m", MODULE, str(upload.pk), upload.claim],
         cwd=settings.BASE_DIR,
