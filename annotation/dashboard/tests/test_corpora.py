@@ -452,6 +452,17 @@ def test_an_upload_that_nobody_is_at_any_more_is_taken_up_again(rita: Client) ->
     assert DocumentUpload.objects.get().state == WorkState.DONE
 
 
+def test_what_is_read_leaves_no_file_where_who_had_it_read_was_killed(
+    rita: Client, home: Path
+) -> None:
+    send(rita, documents=[sent("a.txt", prose(4))])
+    upload = DocumentUpload.take(DocumentUpload.objects.get().pk, timezone.now())
+    assert upload is not None
+    work_on(upload.pk, upload.claim)
+    assert DocumentUpload.objects.get().state == WorkState.DONE
+    assert list((home / "uploads").iterdir()) == []
+
+
 def test_an_upload_is_read_where_its_home_was_moved_to(
     rita: Client, home: Path, settings: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

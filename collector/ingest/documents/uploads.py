@@ -159,6 +159,8 @@ def work_on(upload_id: int, claim: str) -> None:
     """Read the files of an upload under our claim, and say in its row what came of it."""
     if upload := DocumentUpload.claimed(upload_id, claim):
         upload.carry_out(_read)
+        # Whoever began this may have been killed meanwhile.
+        remove_files()
 
 
 def _read(upload: DocumentUpload) -> None:
