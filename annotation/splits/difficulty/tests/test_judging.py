@@ -34,6 +34,12 @@ from common.long_work import DIED, MOST_ATTEMPTS, SILENT, LostClaim, WorkState
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(autouse=True)
+def _home_of_its_own(settings, tmp_path):
+    # A test beside it that removes what the dead have left takes these folders for that.
+    settings.HOME = tmp_path
+
+
 def command(*words, **options):
     said = StringIO()
     call_command("judge_difficulty", "pilot", *words, stdout=said, **options)
