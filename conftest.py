@@ -27,9 +27,15 @@ COMMITTING = DATABASES - {"db"}
 
 
 def pytest_configure() -> None:
-    """Spare thousands of tests what only a served site needs: slow hashes, a list of all files."""
+    """Spare thousands of tests what only a served site needs: slow hashes, a list of all files.
+
+    Each process of tests has a home of its own, as it has databases: what one has no rows for is
+    another's, and would be removed.
+    """
     from django.conf import settings as site
 
+    site.HOME = site.HOME / os.environ.get("PYTEST_XDIST_WORKER", "")
+    site.HOME.mkdir(parents=True, exist_ok=True)
     site.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     site.WHITENOISE_AUTOREFRESH = True
 
