@@ -29,7 +29,7 @@ def stage(tmp_path, settings):
 
 def waiting(stage):
     """Return the tickets of people who wait, all there; nobody is paired yet."""
-    now = timezone.now() + timedelta(seconds=90)
+    now = timezone.now() + timedelta(seconds=30)
     return [make_waiting(stage, f"A{number}", now=now).pk for number in range(PEOPLE)]
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.models import ReleaseOrder
 from annotation.tests.making import make_collection
 from common import long_work
-from common.long_work import AHEAD, DIED, MOST_ATTEMPTS, SILENT, LostClaim, WorkState
+from common.long_work import DIED, MOST_ATTEMPTS, SILENT, LostClaim, WorkState
 
 pytestmark = pytest.mark.django_db
 
@@ -96,9 +96,9 @@ def test_a_claim_of_a_wrong_clock_blocks_nobody_for_longer_than_a_claim(
     now = timezone.now()
     assert ReleaseOrder.take(order.pk, now + step)
     assert ReleaseOrder.due(now) == [order.pk]
-    ReleaseOrder.objects.update(free_at=now + AHEAD)
+    ReleaseOrder.objects.update(free_at=now + 2 * SILENT)
     assert ReleaseOrder.due(now) == []
-    assert ReleaseOrder.due(now + AHEAD) == [order.pk]
+    assert ReleaseOrder.due(now + 2 * SILENT) == [order.pk]
 
 
 def test_a_message_outlives_a_clock_that_is_ahead(settings: object) -> None:
