@@ -28,7 +28,10 @@ RESTORED = "restored"
 OWED = "base-owed"
 # Of a restore, beside which a backup may go on: the folder may have another path, the server none.
 RESTORING = "restore.conf"
-RECEIVER = "application_name = 'barman_receive_wal' AND state = 'streaming'"
+# One that has just begun has confirmed nothing yet.
+RECEIVER = (
+    "application_name = 'barman_receive_wal' AND state = 'streaming' AND flush_lsn IS NOT NULL"
+)
 
 
 def programs_of(version: str) -> Path:
