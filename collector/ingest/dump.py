@@ -176,7 +176,8 @@ def _text(xml: bytes, opening: re.Match[bytes], title: str) -> bytes:
         raise MalformedPage(title, f"the page's text is over {MAX_TEXT_BYTES >> 20} MiB")
     text = xml[start:end]
     _check(text, title)
-    return text
+    # Every end of a line is one character (XML 1.0, 2.11).
+    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
 
 def _title(xml: bytes, title: str = "") -> str:

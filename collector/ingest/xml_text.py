@@ -49,7 +49,7 @@ class _References(dict[str, str]):
         if number:
             code = int(number[1], 16) if number[1] else int(number[2])
             if code in (9, 10, 13) or 32 <= code < 0xD800 or 0xE000 <= code < 0x110000:
-                return narrow(chr(code).encode())
+                return "\n" if code == 13 else narrow(chr(code).encode())
         raise MalformedPage("", f"an unknown character reference {reference}")
 
 

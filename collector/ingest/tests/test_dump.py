@@ -161,6 +161,12 @@ def test_of_a_history_the_last_revision_counts() -> None:
     assert text_of(last.text) == "new é😀"
 
 
+def test_every_end_of_a_line_is_one_character() -> None:
+    written = page("Orla", "one\r\ntwo\rthree", 1)
+    assert parse_page(written.encode()).text == b"one\ntwo\nthree"
+    assert text_of(b"four&#13;five&#xD;six") == "four\nfive\nsix"
+
+
 def test_an_empty_text_and_a_redirect_are_read() -> None:
     xml = page("Orla", "", 1).replace("<revision>", '<redirect title="A &amp; B" /><revision>')
     xml = xml.replace('xml:space="preserve"></text>', "/>")
