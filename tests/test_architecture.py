@@ -111,6 +111,15 @@ def _imported(path: Path, known: Collection[str]) -> set[str]:
     return found & set(known)
 
 
+def module_imports(room: str) -> Iterator[tuple[Path, Path]]:
+    """Yield each file of a room with each other file of ours that it imports."""
+    paths = {_module(path): path for path in sources()}
+    for path in sources(room):
+        for name in sorted(_imported(path, paths)):
+            if paths[name] != path:
+                yield path, paths[name]
+
+
 def test_pure_modules_import_no_django() -> None:
     wrong = [
         f"{path.relative_to(ROOT)} imports {name}"
@@ -262,10 +271,6 @@ def _need_torch() -> set[str]:
         if more <= found:
             return found - WITH_TORCH
         found |= more
-
-
-def _module(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
 def _imported_at_once(path: Path) -> set[str]:
