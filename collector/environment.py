@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from collector.serving.home_lock import served_port
+from collector.home_lock import served_port
 from common.environment import (
     Currency,
     DatabaseAddress,

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from collector.environment import read
-from collector.serving.home_lock import FILE, locked_home
+from collector.home_lock import FILE, locked_home
 from common import environment
 from common.environment import WrongEnvironment, database, key_in, mail_server
 

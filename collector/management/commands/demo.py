@@ -9,8 +9,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from collector.home_lock import HomeServedError, locked_home
 from collector.serving import sample
-from collector.serving.home_lock import HomeServedError, locked_home
 from collector.serving.one_process import prepare, serving
 from common.command_line import MANAGE
 

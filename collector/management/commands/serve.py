@@ -16,8 +16,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from collector.home_lock import HomeServedError, locked_home
 from collector.serving import supervision
-from collector.serving.home_lock import HomeServedError, locked_home
 from collector.serving.plan import (
     EVERYTHING,
     MARKETPLACE_ALONE,

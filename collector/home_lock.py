@@ -1,4 +1,4 @@
-"""One site serves a home at a time: a lock that ends with its process and says who holds it."""
+"""TODO"""
 
 import fcntl
 import os

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from collector.home_lock import FILE, HomeServedError, locked_home
 from collector.management.commands import demo, run, serve
-from collector.serving.home_lock import FILE, HomeServedError, locked_home
 
 HOLDER = """
 import sys
 from pathlib import Path
-from collector.serving.home_lock import locked_home
+from collector.home_lock import locked_home
 with locked_home(Path(sys.argv[1]), "http://localhost:8000", 8000):
     print("held", flush=True)
     sys.stdin.read()
