@@ -33,7 +33,7 @@ PURE = (
     "annotation/agreement/*.py",
     "annotation/protocols/*/checks.py",
     "annotation/protocols/*/validation.py",
-    "annotation/splits/folds.py",
+    "annotation/protocols/folds.py",
     "annotation/protocols/*/splits.py",
     "annotation/protocols/*/export.py",
     "annotation/protocols/*/simulated.py",

@@ -15,7 +15,7 @@ from annotation.readers.reader import Tell, silent
 from annotation.readers.trained import ReaderError, Trained
 from annotation.release import votes_table
 from annotation.release.dataset_card import MANIFEST
-from annotation.reports.table import Cell, Table, markdown
+from annotation.tables.table import Cell, Table, markdown
 from collector.protocols.loading import Protocol
 
 if TYPE_CHECKING:

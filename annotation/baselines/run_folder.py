@@ -15,7 +15,7 @@ from typing import Any
 from annotation.metrics.result import Result
 from annotation.readers.trained import ReaderError
 from annotation.release.release_folder import sha256_of
-from annotation.reports.table import Table, markdown
+from annotation.tables.table import Table, markdown
 
 LOCK = ".lock"
 # In the folder of a stage that is trained to its end.

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from annotation.baselines.training import Order
-from annotation.reports.table import Cell, Table
-from annotation.reports.terminal import table_lines
+from annotation.tables.table import Cell, Table
+from annotation.tables.terminal import table_lines
 
 if TYPE_CHECKING:
     from annotation.readers.neural.estimate import Estimate

@@ -9,8 +9,8 @@ from typing import Protocol, TypeVar
 from annotation.agreement.decision import Decision
 from annotation.metrics.result import Option, Result
 from annotation.readers.trained import Trained
-from annotation.release.parquet_tables import Column
-from annotation.release.records_schema import (
+from annotation.records.parquet_tables import Column
+from annotation.records.schema import (
     ArticleRecord,
     Published,
     QuestionRecord,
@@ -18,7 +18,7 @@ from annotation.release.records_schema import (
     VoteRecord,
     answering,
 )
-from annotation.reports.table import Table
+from annotation.tables.table import Table
 from collector.models import Corpus
 from collector.protocols.parameters import Parameters
 from collector.protocols.part_contract import P, Part, WithholdsAnswers

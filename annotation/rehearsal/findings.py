@@ -11,7 +11,7 @@ from annotation.decisions.verdicts import verdict_counts
 from annotation.rehearsal.diary import Diary, Effort
 from annotation.reports import tables_of
 from annotation.reports.pay import StagePay, pay_of
-from annotation.reports.table import Table
+from annotation.tables.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from itertools import chain, groupby, islice
 
+from annotation.decisions.records import passage_record
 from annotation.models import OfficialArticle
+from annotation.records.schema import ArticleRecord, PassageRecord, SeedRecord
 from annotation.release.closed_text import NOTE, is_closed
-from annotation.release.records import passage_record
-from annotation.release.records_schema import ArticleRecord, PassageRecord, SeedRecord
 from collector.ingest.licences import SEVERAL, UNKNOWN, contradictions, named
 from collector.ingest.link_resolution import Resolver
 from collector.models import Article, Collection, Corpus, Paragraph

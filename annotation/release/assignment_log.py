@@ -10,7 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from django.db.models import Q, QuerySet
 
-from annotation.release.records import keyed_digest, pseudonym
+from annotation.decisions.records import keyed_digest, pseudonym
 from collector.models import Collection
 from tasks.models import (
     Grant,

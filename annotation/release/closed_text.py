@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from annotation.release.records_schema import (
+from annotation.records.schema import (
     IMPORTED,
     PassageRecord,
     QuestionRecord,

@@ -11,7 +11,7 @@ from typing import Any
 from annotation.release import votes_table
 from annotation.release.dataset_card import MANIFEST
 from annotation.release.questions_table import words_of
-from annotation.reports.table import Cell, Table
+from annotation.tables.table import Cell, Table
 from collector.protocols.parameters import FOLDS
 from common.actions import ActionError
 

@@ -7,7 +7,7 @@ from typing import Protocol
 from django.db.models import QuerySet
 
 from annotation.models import Context
-from annotation.release.records_schema import IMPORTED
+from annotation.records.schema import IMPORTED
 from annotation.splits.difficulty.examples import kept_questions
 from collector.ingest.segmentation import split, version
 from collector.models import Collection, Paragraph

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.models import About
+from annotation.records.parquet_tables import BOOLEAN, INTEGER, TEXT, Column
 from annotation.release import questions_table, responsible_ai, votes_table
 from annotation.release.articles import licences_of_documents
 from annotation.release.citation import citation
 from annotation.release.facts import Facts, description, origin
-from annotation.release.parquet_tables import BOOLEAN, INTEGER, TEXT, Column
 from annotation.release.statements import authors_of
 from collector.ingest.licences import ADDRESSES, SEVERAL, UNKNOWN, contradictions
 from collector.models import Corpus

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from annotation.models import About
+from annotation.records.parquet_tables import Column
 from annotation.release import (
     articles,
     assignment_log,
@@ -27,12 +28,11 @@ from annotation.release.facts import (
     split_rule,
     workers_told,
 )
-from annotation.release.parquet_tables import Column
 from annotation.release.release_folder import SUMS
 from annotation.release.responsible_ai import PSEUDONYMS, workers_per_item
-from annotation.reports import charts
-from annotation.reports.charts import links_to
-from annotation.reports.table import markdown
+from annotation.tables import charts
+from annotation.tables.charts import links_to
+from annotation.tables.table import markdown
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import revisions_of

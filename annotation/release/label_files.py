@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation.release import release_folder
-from annotation.release.records_schema import (
+from annotation.records.schema import (
     QuestionRecord,
     SeedRecord,
     VoteRecord,
@@ -19,9 +18,10 @@ from annotation.release.records_schema import (
     label_decision,
     peoples_votes,
 )
-from annotation.reports.agreement import label_stages, labels_of_vote
-from annotation.reports.collected_labels import labels_that_hold
-from annotation.reports.scheme_labels import DECIDED_BY, DRAW
+from annotation.release import release_folder
+from annotation.tables.agreement import label_stages, labels_of_vote
+from annotation.tables.collected_labels import labels_that_hold
+from annotation.tables.scheme_labels import DECIDED_BY, DRAW
 from collector.protocols.parameters import Parameters
 from collector.protocols.stage_tables import FieldTable
 from common.spreadsheet import csv_lines

@@ -11,11 +11,11 @@ from uuid import NAMESPACE_URL, uuid5
 
 from django.db import DatabaseError, transaction
 
+from annotation.decisions.records import main_stages
 from annotation.decisions.verdicts import voting_stages
 from annotation.models import OfficialArticle, OfficialFile, SplitAssignment, Verdict
 from annotation.protocols.contracts import EXPORT
-from annotation.release.records import main_stages
-from annotation.release.records_schema import (
+from annotation.records.schema import (
     ArticleRecord,
     PassageRecord,
     Published,

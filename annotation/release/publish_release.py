@@ -17,11 +17,11 @@ from annotation.decisions.counted_work import (
     counted_work_of,
     excluded_workers,
 )
+from annotation.decisions.records import main_stages
 from annotation.models import Release
 from annotation.release import release_folder
 from annotation.release.contexts import find_contexts
 from annotation.release.facts import Dates
-from annotation.release.records import main_stages
 from annotation.release.release_files import Watcher, write
 from annotation.release.release_folder import PLACES
 from annotation.release.told_questions import store_told

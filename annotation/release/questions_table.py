@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from annotation.release.closed_text import text_digest
-from annotation.release.parquet_tables import BOOLEAN, INTEGER, Column, Row, spans, write_table
-from annotation.release.records_schema import (
+from annotation.records.parquet_tables import BOOLEAN, INTEGER, Column, Row, spans, write_table
+from annotation.records.schema import (
     PassageRecord,
     QuestionRecord,
     SeedRecord,
@@ -15,6 +14,7 @@ from annotation.release.records_schema import (
     chosen_vote,
     is_simulated,
 )
+from annotation.release.closed_text import text_digest
 from annotation.release.votes_table import spans_of
 
 if TYPE_CHECKING:

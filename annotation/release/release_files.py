@@ -11,8 +11,18 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from annotation.decisions.records import keyed_digest, records, snapshot
 from annotation.models import SplitAssignment
 from annotation.protocols.contracts import EXPORT, ExportModule
+from annotation.records.schema import ArticleRecord, SeedRecord, is_kept
+from annotation.records.withholding import (
+    Told,
+    Withheld,
+    public_records,
+    questions_alone,
+    told_by,
+    withheld_records,
+)
 from annotation.release import (
     articles,
     assignment_log,
@@ -29,23 +39,13 @@ from annotation.release.dataset_card import FILE as CARD
 from annotation.release.dataset_card import MANIFEST, card, changes
 from annotation.release.facts import Dates, Facts, dates_of
 from annotation.release.questions_table import columns_of, write_questions
-from annotation.release.records import keyed_digest, records, snapshot
-from annotation.release.records_schema import ArticleRecord, SeedRecord, is_kept
 from annotation.release.split_overlap import overlap
 from annotation.release.spool import Spool
 from annotation.release.statements import not_said, said
-from annotation.release.withholding import (
-    Told,
-    Withheld,
-    public_records,
-    questions_alone,
-    told_by,
-    withheld_records,
-)
 from annotation.replay.write_log import log_lines
-from annotation.reports.charts import FOLDER, files_of
 from annotation.reports.collection import tables_from
 from annotation.reports.pay import rates_table
+from annotation.tables.charts import FOLDER, files_of
 from collector.ingest.licences import contradictions
 from collector.models import Collection, Corpus
 from collector.protocols.creation import parameters_of

@@ -14,8 +14,8 @@ from annotation.release.facts import (
     workers_told,
 )
 from annotation.release.worker_texts import versions_read
-from annotation.reports.table import Table
 from annotation.splits.difficulty.status import last_run
+from annotation.tables.table import Table
 from collector.ingest.licences import SEVERAL, contradictions, named
 from collector.language_names import language_name
 from collector.protocols.creation import parameters_of

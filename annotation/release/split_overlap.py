@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from annotation.records.schema import SeedRecord
 from annotation.release.questions_table import rows
-from annotation.release.records_schema import SeedRecord
-from annotation.reports.table import Cell, Table
+from annotation.tables.table import Cell, Table
 from collector.retrieval.near_duplicates import runs_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
-from annotation.release.records_schema import IMPORTED, SeedRecord, is_kept
+from annotation.records.schema import IMPORTED, SeedRecord, is_kept
 
 
 class Spool:

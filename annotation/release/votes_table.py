@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation.release.parquet_tables import BOOLEAN, INTEGER, Column, spans, write_table
-from annotation.release.records_schema import IMPORTED, QuestionRecord, SeedRecord, VoteRecord
+from annotation.records.parquet_tables import BOOLEAN, INTEGER, Column, spans, write_table
+from annotation.records.schema import IMPORTED, QuestionRecord, SeedRecord, VoteRecord
 
 FILE = "votes.parquet"
 ABOUT = "Every vote on every question, those left out of the dataset included."

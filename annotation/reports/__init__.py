@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from annotation.reports.table import Table
+    from annotation.tables.table import Table
     from collector.models import Collection
 
 

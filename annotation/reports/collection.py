@@ -3,17 +3,17 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from annotation.decisions.records import records
 from annotation.protocols.contracts import EXPORT, REPORT
-from annotation.release.records import records
-from annotation.release.records_schema import SeedRecord
-from annotation.release.withholding import NOTHING, Withheld, public_records
-from annotation.reports.agreement import Agreement
-from annotation.reports.collected_labels import CollectedLabels
+from annotation.records.schema import SeedRecord
+from annotation.records.withholding import NOTHING, Withheld, public_records
 from annotation.reports.let_in import let_in_tables
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.pay import bonus_tables, pay_table
-from annotation.reports.table import Table
 from annotation.reports.vote_agreement import VoteAgreement
+from annotation.tables.agreement import Agreement
+from annotation.tables.collected_labels import CollectedLabels
+from annotation.tables.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol

@@ -11,10 +11,10 @@ from django.template.loader import render_to_string
 
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import REPORT
-from annotation.release.records_schema import SeedRecord, is_simulated
+from annotation.records.schema import SeedRecord, is_simulated
 from annotation.reports.collection import identified
-from annotation.reports.scheme_labels import tables_of
-from annotation.reports.table import Table
+from annotation.tables.scheme_labels import tables_of
+from annotation.tables.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.label_schemes import scheme_for

@@ -2,7 +2,7 @@
 
 from django.db.models import Count, Q
 
-from annotation.reports.table import Table
+from annotation.tables.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from tasks.kinds.hit_words import title_of

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from annotation.release.records_schema import SeedRecord, is_simulated
-from annotation.reports.table import Table, share
+from annotation.records.schema import SeedRecord, is_simulated
+from annotation.tables.table import Table, share
 
 ORDER = ("kept", "dropped", "waiting")
 

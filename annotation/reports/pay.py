@@ -5,7 +5,7 @@ from statistics import median
 
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 
-from annotation.reports.table import Cell, Table
+from annotation.tables.table import Cell, Table
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters

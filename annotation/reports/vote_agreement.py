@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from annotation.decisions.verdicts import voting_stages
-from annotation.release.records_schema import QuestionRecord, SeedRecord, peoples_votes
-from annotation.reports.agreement import COEFFICIENT_COLUMNS, INTERVALS, coefficient_cells
-from annotation.reports.table import Cell, Table
+from annotation.records.schema import QuestionRecord, SeedRecord, peoples_votes
+from annotation.tables.agreement import COEFFICIENT_COLUMNS, INTERVALS, coefficient_cells
+from annotation.tables.table import Cell, Table
 from collector.protocols.parameters import Parameters
 from tasks.kinds.registry import kind_of
 

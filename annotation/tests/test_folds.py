@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.splits.folds import plan
+from annotation.protocols.folds import plan
 from collector.seeds.candidate import as_planned, text_key
 
 

@@ -143,14 +143,14 @@ FAULTS = (
     ),
     Fault(
         "a test split's answers are released",
-        "annotation/release/withholding.py",
+        "annotation/records/withholding.py",
         'return question["split"] in withheld\n',
         "return False\n",
         "annotation/protocols/hotpotqa/tests/test_release.py",
     ),
     Fault(
         "a release's names are found by trying",
-        "annotation/release/records.py",
+        "annotation/decisions/records.py",
         "return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()",
         'return hmac.new(b"collector", text.encode(), hashlib.sha256).hexdigest()',
         "annotation/release/tests",

@@ -24,7 +24,7 @@ from annotation.rehearsal.orders import (
     check_rehearsable,
     order_rehearsal,
 )
-from annotation.reports.table import Table
+from annotation.tables.table import Table
 from common.actions import ActionError
 from common.long_work import WorkState
 

@@ -13,13 +13,13 @@ from annotation.dashboard.access import knows
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import REPORT
-from annotation.reports.charts import has_chart
-from annotation.reports.table import are_figures
+from annotation.tables.charts import has_chart
+from annotation.tables.table import are_figures
 from collector.protocols.loading import get_protocol
 from common.long_bodies import long_bodies_from
 
 if TYPE_CHECKING:
-    from annotation.reports.table import Table
+    from annotation.tables.table import Table
 
 PREDICTED = "predicted"
 # Predictions for a hundred thousand questions take a fifth of it.
@@ -67,7 +67,7 @@ def report(request: HttpRequest, context: CollectionContext) -> HttpResponse:
 def report_file(request: HttpRequest, context: CollectionContext, file: str) -> HttpResponse:
     """Hand out one table of the report: NAME.csv, or its shares drawn, NAME.svg."""
     from annotation.reports import tables_of
-    from annotation.reports.charts import files_of
+    from annotation.tables.charts import files_of
 
     wanted = file.rpartition(".")[0]
     tables = [table for table in tables_of(context.collection) if table.name == wanted]

@@ -16,10 +16,10 @@ from annotation.dashboard.questions.passages import article_texts
 from annotation.dashboard.questions.question_filter import ADJUDICATION
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict, send
 from annotation.dashboard.tests.test_collections import queries
+from annotation.decisions.records import records
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Override, Verdict
-from annotation.release.records import records
-from annotation.release.records_schema import chosen_vote
+from annotation.records.schema import chosen_vote
 from annotation.release.votes_table import rows, write_votes
 from collector.models import Collection
 from tasks.models import Answer, Payment, Question

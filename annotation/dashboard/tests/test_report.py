@@ -15,7 +15,7 @@ from annotation.protocols.contracts import REPORT
 from annotation.protocols.iirc.tests.island import island
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.release.official_import import Source, import_official_files
-from annotation.reports.scheme_labels import tables_of_labels
+from annotation.tables.scheme_labels import tables_of_labels
 from collector.protocols.label_schemes import read_scheme
 from collector.protocols.loading import get_protocol
 from tasks.models import Question

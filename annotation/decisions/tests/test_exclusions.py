@@ -5,9 +5,9 @@ import pytest
 from annotation.dashboard.tests.making import make_answer, make_question, make_submission
 from annotation.decisions.exclusions import exclude_worker, include_again
 from annotation.decisions.overrides import override_verdict
+from annotation.decisions.records import records
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Exclusion, Verdict
-from annotation.release.records import records
 from collector.models import Collection
 from common.actions import ActionError
 from tasks.models import Payment, Question

@@ -16,7 +16,7 @@ from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import TRAINED
 from annotation.readers.trained import ReaderError
 from annotation.reports.scores import as_table
-from annotation.reports.terminal import table_lines
+from annotation.tables.terminal import table_lines
 from collector.protocols.loading import ProtocolError, all_protocols, get_protocol
 from common.arguments import seed
 from common.command_line import MANAGE

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.release.comparison import Comparison, compare
-from annotation.reports.terminal import table_lines
+from annotation.tables.terminal import table_lines
 from common.actions import ActionError
 from common.command_line import MANAGE
 from common.spreadsheet import csv_lines

@@ -11,7 +11,7 @@ from annotation.baselines.training_files import check_training
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import COMBINED, Combined
 from annotation.readers.trained import ReaderError
-from annotation.reports.terminal import table_lines
+from annotation.tables.terminal import table_lines
 from collector.lookup import collection_named, corpus_named
 from collector.models import Collection
 from collector.protocols.creation import parameters_of

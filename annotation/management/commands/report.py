@@ -10,9 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 
 from annotation.metrics.result import ScoreError
-from annotation.reports import charts, hand_labels, tables_of, tables_of_predictions
-from annotation.reports.table import Table
-from annotation.reports.terminal import table_lines
+from annotation.reports import hand_labels, tables_of, tables_of_predictions
+from annotation.tables import charts
+from annotation.tables.table import Table
+from annotation.tables.terminal import table_lines
 from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError

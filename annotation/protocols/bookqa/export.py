@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from annotation.release.parquet_tables import Column
-from annotation.release.question_numbers import number
-from annotation.release.records_schema import (
+from annotation.records.parquet_tables import Column
+from annotation.records.question_numbers import number
+from annotation.records.schema import (
     IMPORTED,
     PUBLISHED,
     ArticleRecord,
@@ -22,7 +22,7 @@ from annotation.release.records_schema import (
     chosen_vote,
     published_vote,
 )
-from annotation.release.records_schema import answering as agreeing
+from annotation.records.schema import answering as agreeing
 from common.spreadsheet import csv_lines
 
 SPLITS = ("train", "dev", "test")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from annotation.reports.table import Cell, Table, share
+from annotation.tables.table import Cell, Table, share
 
 if TYPE_CHECKING:
     from annotation.protocols.bookqa.parameters import ReportTable

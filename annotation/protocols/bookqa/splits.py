@@ -4,7 +4,7 @@ import random
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from annotation.splits import folds
+from annotation.protocols import folds
 from collector.seeds.candidate import Candidate, text_key
 
 if TYPE_CHECKING:

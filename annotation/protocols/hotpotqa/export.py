@@ -19,9 +19,9 @@ from annotation.protocols.hotpotqa.file_format import (
     settings_of,
 )
 from annotation.protocols.hotpotqa.official_records import GOLD, PUBLIC, read, seed_records
-from annotation.release.parquet_tables import INTEGER, Column
-from annotation.release.question_numbers import number
-from annotation.release.records_schema import (
+from annotation.records.parquet_tables import INTEGER, Column
+from annotation.records.question_numbers import number
+from annotation.records.schema import (
     IMPORTED,
     ArticleRecord,
     PassageRecord,

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
-from annotation.release.records_schema import PassageRecord
+from annotation.records.schema import PassageRecord
 
 NAMESPACE = UUID("b2d3a6de-5a0f-4f0a-9f5f-0d1b8f3c7a64")
 ID_DIGITS = 24

@@ -14,8 +14,8 @@ from annotation.protocols.hotpotqa.analysis.ranks import Ranks
 from annotation.protocols.hotpotqa.analysis.scores import People, Systems
 from annotation.protocols.hotpotqa.analysis.sizes import Sizes
 from annotation.protocols.hotpotqa.scoring import read_predictions
-from annotation.release.records_schema import SeedRecord
-from annotation.reports.table import Table
+from annotation.records.schema import SeedRecord
+from annotation.tables.table import Table
 
 if TYPE_CHECKING:
     from annotation.protocols.hotpotqa.parameters import Parameters

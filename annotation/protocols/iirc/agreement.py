@@ -9,13 +9,13 @@ from annotation.agreement.majority import largest_group
 from annotation.metrics.drop import Score, global_scores, score_question
 from annotation.protocols.iirc.analysis.released_answers import gold_of
 from annotation.protocols.iirc.validation import Vote, agree, vote
-from annotation.release.records_schema import (
+from annotation.records.schema import (
     QuestionRecord,
     VoteRecord,
     is_simulated,
     peoples_votes,
 )
-from annotation.reports.table import Cell, Table, share, share_of_items
+from annotation.tables.table import Cell, Table, share, share_of_items
 from collector.protocols.parameters import FOLDS
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from annotation.protocols.iirc.parsing import (
     read_articles,
     read_passages,
 )
-from annotation.release.parquet_tables import INTEGER, Column, spans
-from annotation.release.records_schema import (
+from annotation.records.parquet_tables import INTEGER, Column, spans
+from annotation.records.schema import (
     ArticleRecord,
     Published,
     QuestionRecord,

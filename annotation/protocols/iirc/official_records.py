@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.protocols.iirc.dataset_tree import Article, Dataset, Passage, Question, Span
-from annotation.release.records_schema import (
+from annotation.records.schema import (
     IMPORTED,
     PUBLISHED,
     ArticleRecord,

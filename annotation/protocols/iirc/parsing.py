@@ -14,7 +14,7 @@ from annotation.protocols.iirc.dataset_tree import (
     Span,
 )
 from annotation.protocols.iirc.markup import from_markup
-from annotation.release.json_items import Items, load
+from annotation.records.json_items import Items, load
 
 Value = TypeVar("Value")
 KINDS = {dict: "an object", list: "a list", str: "a string", int: "a whole number"}

@@ -16,8 +16,8 @@ from annotation.protocols.iirc.dataset_tree import (
     passage_id,
     question_id,
 )
-from annotation.release.question_numbers import number
-from annotation.release.records_schema import (
+from annotation.records.question_numbers import number
+from annotation.records.schema import (
     IMPORTED,
     ArticleRecord,
     QuestionRecord,

@@ -15,8 +15,8 @@ from annotation.protocols.iirc.analysis.systems import Systems
 from annotation.protocols.iirc.dataset_tree import NONE, LayoutError
 from annotation.protocols.iirc.export import FOLDS
 from annotation.protocols.iirc.scoring import links_group, read_predictions
-from annotation.release.records_schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
-from annotation.reports.table import Cell, Table, share
+from annotation.records.schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
+from annotation.tables.table import Cell, Table, share
 from tasks.work.answer_summary import type_words
 
 if TYPE_CHECKING:

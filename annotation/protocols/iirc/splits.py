@@ -4,7 +4,7 @@ import random
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from annotation.splits import folds
+from annotation.protocols import folds
 from collector.seeds.candidate import Candidate
 
 if TYPE_CHECKING:
@@ -26,6 +26,6 @@ def plan(
 ) -> dict[Hashable, str]:
     """Return the fold of each seed's passage, by seed key (IIRC 2.3, "80% of the data").
 
-    planned, fold_of_text: what earlier choices of seeds fixed; see annotation.splits.folds.
+    planned, fold_of_text: what earlier choices of seeds fixed; see annotation.protocols.folds.
     """
     return folds.plan(seeds, parameters.splits, rng, planned, fold_of_text)

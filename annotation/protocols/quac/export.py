@@ -16,8 +16,8 @@ from annotation.protocols.quac.file_format import (
     split_of,
 )
 from annotation.protocols.quac.official_records import seed_records
-from annotation.release.parquet_tables import INTEGER, Column
-from annotation.release.records_schema import (
+from annotation.records.parquet_tables import INTEGER, Column
+from annotation.records.schema import (
     IMPORTED,
     ArticleRecord,
     Published,

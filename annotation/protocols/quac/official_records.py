@@ -12,8 +12,8 @@ from annotation.protocols.quac.file_format import (
     others_of,
     split_of,
 )
-from annotation.release.json_items import load
-from annotation.release.records_schema import (
+from annotation.records.json_items import load
+from annotation.records.schema import (
     IMPORTED,
     PUBLISHED,
     QuestionRecord,

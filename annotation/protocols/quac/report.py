@@ -15,8 +15,8 @@ from annotation.protocols.quac.analysis.sizes import Sizes
 from annotation.protocols.quac.chunks import Chunks
 from annotation.protocols.quac.scoring import read_predictions
 from annotation.protocols.quac.turns import Turn, turns_of
-from annotation.release.records_schema import SeedRecord
-from annotation.reports.table import Table
+from annotation.records.schema import SeedRecord
+from annotation.tables.table import Table
 
 if TYPE_CHECKING:
     from annotation.protocols.quac.parameters import Parameters

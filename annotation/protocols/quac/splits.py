@@ -6,7 +6,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from annotation.splits import folds
+from annotation.protocols import folds
 from collector.protocols.parameters import FOLDS
 from collector.seeds.candidate import Candidate
 
@@ -29,7 +29,7 @@ def plan(
     """Return the fold of each section, by seed key: no article is in two (QuAC 4: no section).
 
     The weights are of questions: a fold whose sections are talked about twice has half as many of
-    them. planned, fold_of_text: what earlier choices of seeds fixed; see annotation.splits.folds.
+    them. planned, fold_of_text: what earlier choices fixed; see annotation.protocols.folds.
     """
     weights = {
         fold: Fraction(str(getattr(parameters.splits, fold)))

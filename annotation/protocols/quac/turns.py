@@ -15,7 +15,7 @@ from annotation.protocols.quac.file_format import (
 )
 from annotation.protocols.quac.official_records import read, seed_record
 from annotation.protocols.quac.references import counted
-from annotation.release.records_schema import (
+from annotation.records.schema import (
     IMPORTED,
     QuestionRecord,
     SeedRecord,

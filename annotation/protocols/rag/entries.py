@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from annotation.protocols.rag.passages import document_of, id_of, page_of, passage_id
-from annotation.release.records_schema import (
+from annotation.records.schema import (
     IMPORTED,
     PassageRecord,
     QuestionRecord,

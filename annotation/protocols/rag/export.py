@@ -30,9 +30,9 @@ from annotation.protocols.rag.official_records import (
     seed_records,
 )
 from annotation.protocols.rag.passages import document_of, id_of, page_of, passage_id
-from annotation.release.parquet_tables import BOOLEAN, Column, spans
-from annotation.release.question_numbers import number
-from annotation.release.records_schema import (
+from annotation.records.parquet_tables import BOOLEAN, Column, spans
+from annotation.records.question_numbers import number
+from annotation.records.schema import (
     ArticleRecord,
     PassageRecord,
     Published,

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import UnionType
 from typing import Any
 
-from annotation.release.json_items import Items, load
-from annotation.release.records_schema import (
+from annotation.records.json_items import Items, load
+from annotation.records.schema import (
     IMPORTED,
     PUBLISHED,
     ArticleRecord,

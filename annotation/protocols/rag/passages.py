@@ -3,7 +3,7 @@
 import re
 from urllib.parse import quote
 
-from annotation.release.records_schema import PassageRecord
+from annotation.records.schema import PassageRecord
 
 # Fields of TREC's files are parted by blanks.
 _BLANK = re.compile(r"[\s%]")

@@ -10,7 +10,7 @@ from annotation.protocols.rag.entries import ANSWER, NATURAL, cited_ids, one_was
 from annotation.protocols.rag.export import SPLITS
 from annotation.protocols.rag.passages import document_of
 from annotation.protocols.rag.validation import agree, vote
-from annotation.release.records_schema import (
+from annotation.records.schema import (
     QuestionRecord,
     SeedRecord,
     answering,
@@ -18,7 +18,7 @@ from annotation.release.records_schema import (
     is_kept,
     peoples_votes,
 )
-from annotation.reports.table import NO_QUESTION, Cell, Table, share, share_of_items
+from annotation.tables.table import NO_QUESTION, Cell, Table, share, share_of_items
 from collector.retrieval.terms import parted
 from collector.seeds.passage_sets.rules import RULES
 

@@ -10,8 +10,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from annotation.protocols import folds
 from annotation.protocols.rag.entries import NATURAL
-from annotation.splits import folds
 from collector.protocols.parameters import FOLDS
 from collector.retrieval.near_duplicates import Groups
 from collector.seeds.candidate import GROUP, PLANNED, Candidate
@@ -38,7 +38,7 @@ def plan(
 ) -> dict[Hashable, str]:
     """Return the fold of each set, by seed key: that of its group of documents.
 
-    planned, fold_of_text: what earlier choices of seeds fixed; see annotation.splits.folds.
+    planned, fold_of_text: what earlier choices of seeds fixed; see annotation.protocols.folds.
     """
     by_group = (replace(seed, text=str(seed.payload[GROUP])) for seed in seeds)
     return folds.plan(by_group, parameters.splits, rng, planned, fold_of_text)

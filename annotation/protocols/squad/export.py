@@ -15,9 +15,9 @@ from annotation.protocols.squad.official_records import (
     parse,
     seed_records,
 )
-from annotation.release.parquet_tables import BOOLEAN, Column, spans
-from annotation.release.question_numbers import number
-from annotation.release.records_schema import (
+from annotation.records.parquet_tables import BOOLEAN, Column, spans
+from annotation.records.question_numbers import number
+from annotation.records.schema import (
     IMPORTED,
     ArticleRecord,
     Published,

@@ -8,7 +8,7 @@ from annotation.agreement.kappa import fleiss_kappa
 from annotation.metrics.token_overlap import score_v2
 from annotation.protocols.squad.export import SPLITS
 from annotation.protocols.squad.validation import Vote, agree, vote
-from annotation.release.records_schema import (
+from annotation.records.schema import (
     QuestionRecord,
     SeedRecord,
     VoteRecord,
@@ -17,7 +17,7 @@ from annotation.release.records_schema import (
     is_kept,
     peoples_votes,
 )
-from annotation.reports.table import NO_QUESTION, Cell, Table, share, share_of_items
+from annotation.tables.table import NO_QUESTION, Cell, Table, share, share_of_items
 from collector.retrieval.terms import parted
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from annotation.splits import folds
+from annotation.protocols import folds
 from collector.seeds.candidate import GROUP, Candidate
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def plan(
 ) -> dict[Hashable, str]:
     """Return the fold of each paragraph, by seed key: that of its article.
 
-    planned, fold_of_text: what earlier choices of seeds fixed; see annotation.splits.folds.
+    planned, fold_of_text: what earlier choices of seeds fixed; see annotation.protocols.folds.
     """
     by_article = (replace(seed, text=str(seed.payload[GROUP])) for seed in seeds)
     return folds.plan(by_article, parameters.splits, rng, planned, fold_of_text)

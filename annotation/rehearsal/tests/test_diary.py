@@ -18,7 +18,7 @@ from annotation.rehearsal.diary import (
     to_try,
 )
 from annotation.rehearsal.findings import as_stored, findings_of, least_minutes
-from annotation.reports.table import Table, share
+from annotation.tables.table import Table, share
 from tasks.money.estimates import estimate, totals
 from tasks.pages.work_page import CLOSING, OPENING
 from tasks.simulation.browser import Browser

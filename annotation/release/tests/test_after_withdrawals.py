@@ -12,11 +12,11 @@ from django.core.management import call_command
 from annotation.dashboard.tests.making import make_browser, plain, send
 from annotation.decisions.exclusions import exclude_worker, include_again
 from annotation.decisions.overrides import correct, fallen, follow_votes, override_verdict
+from annotation.decisions.records import records
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Override, Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.publish_release import publish_release
-from annotation.release.records import records
 from annotation.reports.attention import attention_to
 from annotation.tests.making import NOW, make_answer
 from collector.accounts import owner

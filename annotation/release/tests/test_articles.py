@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from annotation.decisions.records import records
 from annotation.protocols.iirc.tests.island import TEXTS, island
 from annotation.release.articles import (
     article_record,
@@ -13,7 +14,6 @@ from annotation.release.articles import (
     linked_articles,
     linked_titles,
 )
-from annotation.release.records import records
 from annotation.tests.making import (
     make_article,
     make_collection,

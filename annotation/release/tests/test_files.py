@@ -11,13 +11,13 @@ from uuid import NAMESPACE_URL, uuid5
 import pytest
 from django.test import Client
 
+from annotation.decisions.records import records
 from annotation.protocols.iirc.tests.island import island
 from annotation.release import croissant, votes_table
 from annotation.release.assignment_log import assignment_lines
 from annotation.release.dataset_card import MANIFEST
 from annotation.release.hub_header import without_header
 from annotation.release.publish_release import publish_release
-from annotation.release.records import records
 from annotation.release.tests.reference_readers import read_release
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer

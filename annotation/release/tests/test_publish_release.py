@@ -12,12 +12,12 @@ from django.apps import apps
 from django.db import OperationalError
 
 from annotation.decisions.exclusions import exclude_worker
+from annotation.decisions.records import pseudonym
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Release, Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release import publish_release as publishing
 from annotation.release.publish_release import publish_release, reconcile
-from annotation.release.records import pseudonym
 from annotation.release.release_folder import digests, folder_beside, left_behind
 from annotation.release.statements import not_said
 from annotation.splits.assignment import make_splits

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from django.db.models import Prefetch, QuerySet
 
 from annotation.decisions.counted_work import counted_work_of
+from annotation.decisions.records import main_stages
 from annotation.readers.example import YES_NO, Example, Text
-from annotation.release.records import main_stages
 from collector.code_points import CodePoints
 from collector.models import Collection, SeedParagraph
 from tasks.models import Answer, Question

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from annotation.release.records_schema import (
+from annotation.records.schema import (
     IMPORTED,
     ArticleRecord,
     Published,

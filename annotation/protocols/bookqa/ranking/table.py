@@ -15,7 +15,7 @@ from annotation.protocols.bookqa.ranking.rankings import (
     Ranked,
     covered,
 )
-from annotation.reports.table import Cell, Table
+from annotation.tables.table import Cell, Table
 
 # The paper's own figures on the dev set: presence and ROUGE-L in per cent, by how many passages
 # (5.2, Table 2 and the paragraph below it).

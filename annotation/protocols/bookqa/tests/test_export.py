@@ -15,7 +15,7 @@ from annotation.protocols.bookqa.export import (
     published,
     tokenized,
 )
-from annotation.release.records_schema import IMPORTED
+from annotation.records.schema import IMPORTED
 
 SAMPLE = json.loads((Path(__file__).parents[1] / "sample.json").read_text("utf-8"))
 FILES = {name: text.encode() for name, text in SAMPLE.items()}

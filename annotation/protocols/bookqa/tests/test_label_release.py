@@ -14,11 +14,11 @@ from pyarrow import parquet
 from annotation.dashboard.tests.making import make_browser, send
 from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.label_decisions import decide_labels
+from annotation.decisions.records import pseudonym
 from annotation.models import Exclusion, Verdict
 from annotation.protocols.bookqa.export import question_ids
 from annotation.protocols.bookqa.tests.making import rows
 from annotation.protocols.bookqa.tests.test_labelling import LABELLERS, begin
-from annotation.release.records import pseudonym
 from annotation.replay.read_log import read_log
 from annotation.replay.remake_release import decide_again
 from annotation.replay.tests.test_acts import check_told

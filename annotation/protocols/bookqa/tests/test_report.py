@@ -9,7 +9,7 @@ import pytest
 from annotation.metrics.result import ScoreError
 from annotation.protocols.bookqa.question_types import MODEL, cross_validated
 from annotation.protocols.bookqa.report import labelled, sample, tables
-from annotation.reports.table import Table
+from annotation.tables.table import Table
 from collector.protocols.loading import ProtocolError, get_protocol
 
 pytestmark = pytest.mark.pure

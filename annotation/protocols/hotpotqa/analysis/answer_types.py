@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from annotation.protocols.hotpotqa.analysis.examples import YES_NO, Example
-from annotation.reports.table import Cell, Table, share
+from annotation.tables.table import Cell, Table, share
 
 MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 DATE = re.compile(rf"\b(?:{MONTHS})\b.*\d|\d.*\b(?:{MONTHS})\b|^(?:1\d|20)\d\d(?:s|[-–]\d+)?$")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from annotation.protocols.hotpotqa.file_format import sentences_of
 from annotation.protocols.hotpotqa.measures import Reply
-from annotation.release.records_schema import (
+from annotation.records.schema import (
     PassageRecord,
     QuestionRecord,
     RanksRecord,

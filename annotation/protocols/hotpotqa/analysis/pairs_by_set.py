@@ -1,7 +1,7 @@
 """Which pairs were asked about and which were skipped, by the set they were drawn from."""
 
-from annotation.release.records_schema import SeedRecord, is_kept
-from annotation.reports.table import Cell, Table, share
+from annotation.records.schema import SeedRecord, is_kept
+from annotation.tables.table import Cell, Table, share
 
 # Ours: a collection may draw from hundreds of sets; those that are skipped most come first.
 MOST_SETS = 25

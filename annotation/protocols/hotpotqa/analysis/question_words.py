@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from annotation.protocols.hotpotqa.analysis.examples import Example
-from annotation.reports.table import NO_QUESTION, Cell, Table, share
+from annotation.tables.table import NO_QUESTION, Cell, Table, share
 
 WORD = re.compile(r"\w+(?:['’]\w+)?")
 WH_WORDS = frozenset("what which who whom whose when where why how".split())

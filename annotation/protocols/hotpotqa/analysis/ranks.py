@@ -3,8 +3,8 @@
 from annotation.metrics.summation import plain_sum
 from annotation.protocols.hotpotqa.analysis.examples import Example
 from annotation.protocols.hotpotqa.contexts import COMPARED, compared
-from annotation.release.records_schema import RanksRecord
-from annotation.reports.table import Cell, Table
+from annotation.records.schema import RanksRecord
+from annotation.tables.table import Cell, Table
 
 COLUMNS = ("set", "questions", "MAP %", "mean rank", "Hits@2 %", "Hits@10 %", "CorAns rank")
 PAPER = "In the paper dev has MAP 43.93, mean rank 314.71, Hits 39.43 and 56.06. "

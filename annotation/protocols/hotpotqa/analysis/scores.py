@@ -5,7 +5,7 @@ from annotation.protocols.hotpotqa.analysis.sizes import ALL, TYPES
 from annotation.protocols.hotpotqa.file_format import SPLITS
 from annotation.protocols.hotpotqa.measures import Score, against, totals, upper_bound
 from annotation.protocols.hotpotqa.scoring import Gold, Predictions, score_all
-from annotation.reports.table import Cell, Table
+from annotation.tables.table import Cell, Table
 
 COLUMNS = (
     "setting",

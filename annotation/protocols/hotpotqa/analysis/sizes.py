@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from annotation.protocols.hotpotqa.analysis.examples import Example
 from annotation.protocols.hotpotqa.file_format import SPLITS
-from annotation.reports.table import NO_QUESTION, Cell, Table, share
+from annotation.tables.table import NO_QUESTION, Cell, Table, share
 from collector.ingest.segmentation import n_tokens as count_of_tokens
 
 ALL = "all"

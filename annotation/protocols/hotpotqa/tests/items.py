@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotation.release.records_schema import PassageRecord, QuestionRecord, SeedRecord
+from annotation.records.schema import PassageRecord, QuestionRecord, SeedRecord
 
 TEXTS = {
     "Ada Harrow": "Ada Harrow kept the tide tables of Quarnsey. She was born in Staithby.",

@@ -19,8 +19,8 @@ from annotation.protocols.hotpotqa.export import (
 )
 from annotation.protocols.hotpotqa.file_format import LayoutError, sentences_of
 from annotation.protocols.hotpotqa.tests.items import TEXTS, item, passage, record, released
-from annotation.release.records_schema import SeedRecord
-from annotation.release.withholding import questions_alone
+from annotation.records.schema import SeedRecord
+from annotation.records.withholding import questions_alone
 
 DEV, DEV_WIKI = "hotpot_dev_distractor_v1.json", "hotpot_dev_fullwiki_v1.json"
 TRAIN, TEST = "hotpot_train_v1.1.json", "hotpot_test_fullwiki_v1.json"

@@ -11,6 +11,7 @@ from uuid import NAMESPACE_URL, uuid5
 import pytest
 from django.test import Client
 
+from annotation.decisions.records import records
 from annotation.models import Context, Release, SplitAssignment, Verdict
 from annotation.protocols.hotpotqa import file_format
 from annotation.protocols.hotpotqa.file_format import SPLITS
@@ -23,12 +24,11 @@ from annotation.protocols.hotpotqa.tests.pairs import (
     read_again,
     town,
 )
+from annotation.records.withholding import public_records
 from annotation.release.assignment_log import work_digest
 from annotation.release.official_import import Source, import_official_files
 from annotation.release.publish_release import PublishedRelease, publish_release
-from annotation.release.records import records
 from annotation.release.tests.reference_readers import read_release
-from annotation.release.withholding import public_records
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.status import Facts
 from annotation.tests.making import NOW, make_answer

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from annotation.metrics.drop import answer_strings
 from annotation.protocols.iirc.analysis.released_answers import gold_of
-from annotation.release.records_schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
-from annotation.reports.scheme_labels import labels_of
-from annotation.reports.table import Cell, Table, share
+from annotation.records.schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
+from annotation.tables.scheme_labels import labels_of
+from annotation.tables.table import Cell, Table, share
 from collector.protocols.label_schemes import read_scheme
 
 SCHEME = read_scheme(Path(__file__).parent.parent / "labels/questions.toml")

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from annotation.reports.table import Cell, Table, share
+from annotation.tables.table import Cell, Table, share
 
 SPAN = "years?|decades?|centur(?:y|ies)|months?|weeks?|days?|hours?|minutes?|seasons?"
 MOMENT = "year|decade|century|month|day|date|time|season|era|period"

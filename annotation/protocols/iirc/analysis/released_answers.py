@@ -6,7 +6,7 @@ from typing import Any
 from annotation.protocols.iirc.conversion import drop_answer, n_linked_documents
 from annotation.protocols.iirc.dataset_tree import QUESTION
 from annotation.protocols.iirc.validation import Vote, vote
-from annotation.release.records_schema import QuestionRecord, chosen_vote
+from annotation.records.schema import QuestionRecord, chosen_vote
 
 
 def gold_of(question: QuestionRecord) -> Mapping[str, Any] | None:

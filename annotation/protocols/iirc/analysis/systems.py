@@ -6,8 +6,8 @@ from annotation.metrics.drop import Answer, Score, global_scores, score_question
 from annotation.protocols.iirc.analysis.released_answers import gold_of, needed_documents
 from annotation.protocols.iirc.dataset_tree import NONE
 from annotation.protocols.iirc.scoring import links_group, precision_recall, says_none
-from annotation.release.records_schema import QuestionRecord, chosen_vote, is_kept
-from annotation.reports.table import Cell, Table
+from annotation.records.schema import QuestionRecord, chosen_vote, is_kept
+from annotation.tables.table import Cell, Table
 from tasks.work.answer_summary import type_words
 
 COLUMNS = ("questions", "exact match %", "F1 %")

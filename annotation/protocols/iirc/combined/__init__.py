@@ -17,7 +17,7 @@ from annotation.protocols.iirc.parameters import CombinedTable, Parameters
 from annotation.protocols.iirc.parsing import read_articles, read_passages
 from annotation.protocols.iirc.release_tree import articles as as_tree
 from annotation.release.articles import article_record, linked_articles
-from annotation.reports.table import Cell, Table
+from annotation.tables.table import Cell, Table
 from collector.models import Article, Corpus, Paragraph
 from collector.models.article import ArticleKind
 

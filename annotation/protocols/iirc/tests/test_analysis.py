@@ -13,7 +13,7 @@ from annotation.protocols.iirc.report import labelled, sample
 from annotation.protocols.iirc.tests.island import island
 from annotation.reports import tables_of, tables_of_predictions
 from annotation.reports.collection import identified
-from annotation.reports.table import Table
+from annotation.tables.table import Table
 from collector.protocols.creation import parameters_of
 
 pytestmark = pytest.mark.django_db

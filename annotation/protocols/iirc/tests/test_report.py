@@ -2,12 +2,12 @@
 
 import pytest
 
+from annotation.decisions.records import records
 from annotation.protocols.iirc.report import tables
 from annotation.protocols.iirc.tests.island import TEXTS, island
-from annotation.release.records import records
 from annotation.reports import tables_of
-from annotation.reports.table import Cell, markdown
-from annotation.reports.terminal import table_lines
+from annotation.tables.table import Cell, markdown
+from annotation.tables.terminal import table_lines
 from annotation.tests.making import make_answer, span
 from collector.models import Collection
 from collector.protocols.creation import parameters_of

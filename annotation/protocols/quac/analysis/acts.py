@@ -5,7 +5,7 @@ from itertools import combinations
 
 from annotation.protocols.quac.analysis.sizes import YES_NO
 from annotation.protocols.quac.turns import MarkedAnswer, Turn
-from annotation.reports.table import NO_QUESTION, Cell, Table, share
+from annotation.tables.table import NO_QUESTION, Cell, Table, share
 
 FOLLOW_UP = "y"
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 from annotation.protocols.quac.chunks import BEGINNING, Chunks, Transitions
 from annotation.protocols.quac.turns import Turn
-from annotation.reports.table import NO_QUESTION, Cell, Table, share
+from annotation.tables.table import NO_QUESTION, Cell, Table, share
 
 
 class AnswerPositions:

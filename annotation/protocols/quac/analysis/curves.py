@@ -8,7 +8,7 @@ from annotation.protocols.quac.analysis.people import NOBODY, majority_label
 from annotation.protocols.quac.chunks import Chunks
 from annotation.protocols.quac.scoring import Gold, Prediction, Score, score_all, totals
 from annotation.protocols.quac.turns import Turn
-from annotation.reports.table import Cell, Table
+from annotation.tables.table import Cell, Table
 
 # The official script's keys in the paper's words.
 NAMES = {

@@ -9,9 +9,9 @@ from itertools import groupby
 from pathlib import Path
 
 from annotation.protocols.quac.turns import Turn, turns_of
-from annotation.release.records_schema import SeedRecord
-from annotation.reports.scheme_labels import labels_of
-from annotation.reports.table import Cell, Table, share
+from annotation.records.schema import SeedRecord
+from annotation.tables.scheme_labels import labels_of
+from annotation.tables.table import Cell, Table, share
 from collector.protocols.label_schemes import read_scheme
 
 SCHEME = read_scheme(Path(__file__).parent.parent / "labels/questions.toml")

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from annotation.protocols.quac.turns import Turn
-from annotation.reports.table import NO_QUESTION, Cell, Table, share
+from annotation.tables.table import NO_QUESTION, Cell, Table, share
 
 WORD = re.compile(r"\w+(?:['’]\w+)?")
 # Ours: what is rarer is the tail, which the paper leaves out too (its footnote 10).

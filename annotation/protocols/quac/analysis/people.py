@@ -14,7 +14,7 @@ from annotation.protocols.quac.analysis.sizes import percent
 from annotation.protocols.quac.file_format import AFFIRMATION
 from annotation.protocols.quac.references import agreement, human_f1, majority, person_f1
 from annotation.protocols.quac.turns import Turn
-from annotation.reports.table import Cell, Table
+from annotation.tables.table import Cell, Table
 from collector.protocols.parameters import FOLDS
 
 ALL = "all"

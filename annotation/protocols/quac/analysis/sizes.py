@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from annotation.protocols.quac.file_format import CANNOT_ANSWER
 from annotation.protocols.quac.turns import Turn
-from annotation.reports.table import Table, share
+from annotation.tables.table import Table, share
 from collector.ingest.segmentation import n_tokens as count_of_tokens
 from collector.protocols.parameters import FOLDS
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from annotation.protocols.quac.export import files, identified, published
 from annotation.protocols.quac.file_format import LayoutError
-from annotation.release.records_schema import SeedRecord
+from annotation.records.schema import SeedRecord
 
 TEXT = "Ada wrote the notes. Grace read them."
 

@@ -15,8 +15,8 @@ from annotation.metrics.result import ScoreError
 from annotation.protocols.quac.analysis.labels import LABELS, counted, drawn
 from annotation.protocols.quac.export import identified, published
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
+from annotation.records.schema import SeedRecord
 from annotation.release.official_import import Source, import_official_files
-from annotation.release.records_schema import SeedRecord
 
 TALK = [question(f"What about {word}?", SENTENCES[at]) for at, word in enumerate("one two".split())]
 

@@ -23,8 +23,8 @@ from annotation.protocols.quac.report import predicted, tables
 from annotation.protocols.quac.scoring import score
 from annotation.protocols.quac.tests.talks import SECTION, SENTENCES, question, write
 from annotation.protocols.quac.turns import MarkedAnswer, Turn, read_turns
-from annotation.release.records_schema import SeedRecord, VoteRecord
-from annotation.reports.table import Table
+from annotation.records.schema import SeedRecord, VoteRecord
+from annotation.tables.table import Table
 from collector.protocols.loading import get_protocol
 
 ONE, TWO, FIVE = SENTENCES[0], SENTENCES[1], SENTENCES[4]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from annotation.protocols.squad import report
-from annotation.reports.table import NO_QUESTION
+from annotation.tables.table import NO_QUESTION
 from collector.protocols.loading import get_protocol
 
 PARAMETERS: Any = get_protocol("squad").parameters()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.splits import folds
+from annotation.protocols import folds
 from collector.retrieval.near_duplicates import Signatures
 from collector.seeds.passage_sets.citations import DocumentNames
 from collector.seeds.passage_sets.connections import TermReader

@@ -2,7 +2,7 @@
 
 from copy import deepcopy
 
-from annotation.reports.table import (
+from annotation.tables.table import (
     PerItem,
     Proportion,
     Table,
@@ -11,7 +11,7 @@ from annotation.reports.table import (
     share_of_items,
     text,
 )
-from annotation.reports.terminal import table_lines
+from annotation.tables.terminal import table_lines
 
 TABLE = Table(
     "types", "Types", ["type", "questions", "share"], [["a|b", 1234, 0.5], ["c", 0, None]], "So."

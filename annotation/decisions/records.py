@@ -16,7 +16,7 @@ from annotation.decisions.counted_work import counted_without, excluded_workers,
 from annotation.decisions.label_decisions import stages_apart
 from annotation.decisions.verdicts import IN_ORDER
 from annotation.models import Context
-from annotation.release.records_schema import (
+from annotation.records.schema import (
     PassageRecord,
     QuestionRecord,
     SeedRecord,

@@ -8,8 +8,8 @@ import pytest
 from django.conf import settings
 
 from annotation.agreement.kappa import fleiss_kappa
-from annotation.reports.agreement import Agreement
-from annotation.reports.table import Table
+from annotation.tables.agreement import Agreement
+from annotation.tables.table import Table
 from collector.protocols.loading import Protocol
 
 pytestmark = pytest.mark.pure

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from annotation.metrics.result import ScoreError
-from annotation.reports.flow import Label, flow_of
-from annotation.reports.table import Cell, Table, share
+from annotation.tables.flow import Label, flow_of
+from annotation.tables.table import Cell, Table, share
 from collector.protocols.label_schemes import SchemeTable
 from collector.protocols.stage_tables import FieldTable
 

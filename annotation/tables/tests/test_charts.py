@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 
 from annotation.dashboard.releases.report import drawn
 from annotation.metrics.result import ScoreError
-from annotation.reports.charts import (
+from annotation.tables.charts import (
     as_csv,
     as_svg,
     chart_of,
@@ -22,7 +22,7 @@ from annotation.reports.charts import (
     links_to,
     write_files,
 )
-from annotation.reports.table import PerItem, Table, share, share_of_items
+from annotation.tables.table import PerItem, Table, share, share_of_items
 
 TYPES = Table(
     "types",

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Drawn
 
-from annotation.reports.table import Table
+from annotation.tables.table import Table
 
 WIDTH = 110
 UNLIMITED = 10_000

@@ -7,7 +7,7 @@ writes their gold by `gold`. Only what this module lets through reaches a public
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from annotation.release.records_schema import IMPORTED, QuestionRecord, SeedRecord, is_kept
+from annotation.records.schema import IMPORTED, QuestionRecord, SeedRecord, is_kept
 
 # Split -> names of the contexts that are published with its questions.
 Withheld = Mapping[str, Sequence[str]]

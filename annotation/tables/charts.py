@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 
 from annotation.agreement.kappa import bootstrap_interval
 from annotation.metrics.result import ScoreError
-from annotation.reports.table import PerItem, Proportion, Table, text
+from annotation.tables.table import PerItem, Proportion, Table, text
 from common.spreadsheet import csv_text
 
 # Where a release has its tables.

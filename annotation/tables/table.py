@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.reports.flow import Flow
+from annotation.tables.flow import Flow
 
 Cell = str | int | float | None
 MISSING = "–"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.release.json_items import Items, load
+from annotation.records.json_items import Items, load
 
 pytestmark = pytest.mark.pure
 values = st.recursive(

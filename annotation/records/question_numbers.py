@@ -1,6 +1,6 @@
 """Numbers questions that are the same in all that their released ids follow from."""
 
-from annotation.release.records_schema import QuestionRecord
+from annotation.records.schema import QuestionRecord
 
 
 def number(

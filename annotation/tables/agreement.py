@@ -7,13 +7,13 @@ from annotation.agreement.confusion import Confusion, pair_confusions
 from annotation.agreement.dawid_skene import accuracies, accuracy_intervals, dawid_skene
 from annotation.agreement.kappa import COEFFICIENTS, Counts
 from annotation.agreement.votes import NONE, Votes, votes_of
-from annotation.release.records_schema import (
+from annotation.records.schema import (
     QuestionRecord,
     SeedRecord,
     VoteRecord,
     peoples_votes,
 )
-from annotation.reports.table import Cell, Table, share
+from annotation.tables.table import Cell, Table, share
 from collector.protocols.parameters import Parameters
 from collector.protocols.stage_tables import FieldTable, LabelTable
 

@@ -8,11 +8,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.decisions.records import main_stages, pseudonym, records, snapshot
 from annotation.models import Verdict
 from annotation.protocols.contracts import EXPORT
 from annotation.protocols.iirc.tests.island import HARBOUR, island
-from annotation.release.records import main_stages, pseudonym, records, snapshot
-from annotation.release.records_schema import chosen_vote, is_kept
+from annotation.records.schema import chosen_vote, is_kept
 from annotation.tests.making import (
     NOW,
     make_answer,

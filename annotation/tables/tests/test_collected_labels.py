@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from annotation.reports.collected_labels import CollectedLabels
-from annotation.reports.table import Table
-from annotation.reports.tests.test_agreement import FIELDS, FOLDER
-from annotation.reports.tests.test_agreement import question as asked
+from annotation.tables.collected_labels import CollectedLabels
+from annotation.tables.table import Table
+from annotation.tables.tests.test_agreement import FIELDS, FOLDER
+from annotation.tables.tests.test_agreement import question as asked
 from collector.protocols.loading import Protocol
 
 pytestmark = pytest.mark.pure

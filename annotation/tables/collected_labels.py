@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from annotation.release.records_schema import (
+from annotation.records.schema import (
     QuestionRecord,
     SeedRecord,
     VoteRecord,
@@ -12,9 +12,9 @@ from annotation.release.records_schema import (
     label_decision,
     peoples_votes,
 )
-from annotation.reports.agreement import label_stages, labels_of_vote
-from annotation.reports.scheme_labels import tables_of_labels
-from annotation.reports.table import Table
+from annotation.tables.agreement import label_stages, labels_of_vote
+from annotation.tables.scheme_labels import tables_of_labels
+from annotation.tables.table import Table
 from collector.protocols.parameters import Parameters
 from collector.protocols.stage_tables import FieldTable
 
