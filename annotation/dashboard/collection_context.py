@@ -13,8 +13,8 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
 from annotation.dashboard.access import requester_required
+from annotation.protocols.contracts import DifficultyTable
 from annotation.reports.attention import decisions_waiting, problems_open, submissions_waiting
-from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.single_hop_review import undecided
 from collector.models import Collection
 from collector.protocols.creation import parameters_of

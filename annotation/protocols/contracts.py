@@ -4,10 +4,13 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import ClassVar, Protocol, TypeVar
+
+from pydantic import Field
 
 from annotation.agreement.decision import Decision
 from annotation.metrics.result import Option, Result
+from annotation.models import Context
 from annotation.readers.trained import Trained
 from annotation.records.parquet_tables import Column
 from annotation.records.schema import (
@@ -20,8 +23,11 @@ from annotation.records.schema import (
 )
 from annotation.tables.table import Table
 from collector.models import Corpus
-from collector.protocols.parameters import Parameters
+from collector.protocols.parameters import AtMost, Parameters
+from collector.protocols.parameters import Table as ParameterTable
 from collector.protocols.part_contract import P, Part, WithholdsAnswers
+from collector.retrieval.index import Index
+from tasks.models import Question
 
 # What a protocol makes of one answer to decide by.
 V = TypeVar("V")
@@ -168,6 +174,18 @@ class ReportModule(
     """All that is called of report.py."""
 
 
+class ContextsPart(Protocol[P]):
+    """contexts.py: what systems read beside a question, in each setting."""
+
+    def wanted(self, splits: Mapping[str, str], parameters: P) -> Mapping[str, Sequence[str]]:
+        """Return the settings of each question by its key, from the split of each key."""
+
+    def context(
+        self, index: Index, setting: str, question: Question, parameters: P, rng: random.Random
+    ) -> Context:
+        """Return the question's context in a setting, not saved."""
+
+
 @dataclass(frozen=True)
 class Ranks:
     """How rankers do, as tables; and how many lines of each training file were written."""
@@ -299,6 +317,27 @@ class TrainedModule(TrainedBaselines, NamesMissing, Protocol):
     """All that is called of baselines.py where something is trained."""
 
 
+class DifficultyTable(ParameterTable):
+    """Who is sampled for single-hop questions, and what cross-validation calls medium."""
+
+    sampled_share: float = Field(gt=0, le=1)
+    """The workers who wrote this share of all questions are sampled."""
+    min_sample: int = Field(ge=1)
+    """The fewest questions to read of one sampled worker."""
+    max_sample: int = Field(ge=1)
+    """The most questions to read of one sampled worker."""
+    single_hop_share: float = Field(gt=0, le=1)
+    """From this share of single-hop questions on, all of a worker's go to train-easy."""
+    folds: int = Field(ge=2, le=20)
+    """How many parts the readers are trained and tested on in turn."""
+    medium_share: float = Field(ge=0, le=1)
+    """The largest share of the rest that can be train-medium."""
+    reader: str = "light"
+    """Which reader is trained: light, or one of the protocol's own."""
+    CHANGEABLE: ClassVar[frozenset[str]] = frozenset({"single_hop_share", "reader"})
+    AT_MOST = (AtMost("min_sample", "max_sample"),)
+
+
 class JudgesDifficulty(Protocol):
     """baselines.py of a protocol whose difficulty readers of its own can judge."""
 
@@ -348,6 +387,7 @@ EXPORT = Part[ExportModule](
 REPORT = Part[ReportModule[Parameters]](
     "report", ReportModule, ReportPart, defaults={"beside_paper": _alone}
 )
+CONTEXTS = Part[ContextsPart[Parameters]]("contexts", ContextsPart)
 RANKERS = Part[RankersPart[Parameters]]("rankers", RankersPart)
 SCORING = Part[ScoringModule](
     "scoring", ScoringModule, ScoringPart, defaults={"OPTIONS": {}, "check_gold": _take_it}

@@ -24,15 +24,27 @@ class Column:
     parts: "Mapping[str, Column]" = field(default_factory=dict)
 
 
+SPAN_PARTS = {
+    "document": Column("which of the texts shown"),
+    "start": Column("offset of its first character in that text", INTEGER),
+    "end": Column("offset after its last character", INTEGER),
+    "text": Column("the words themselves"),
+}
+
+
 def spans(about: str) -> Column:
     """Return a column of marked words with their places."""
-    parts = {
-        "document": Column("which of the texts shown"),
-        "start": Column("offset of its first character in that text", INTEGER),
-        "end": Column("offset after its last character", INTEGER),
-        "text": Column("the words themselves"),
-    }
-    return Column(about, is_list=True, parts=parts)
+    return Column(about, is_list=True, parts=SPAN_PARTS)
+
+
+def spans_of(marked: Iterable[dict[str, Any]] | None) -> list[dict[str, Any]]:
+    """Return marked words as the columns of `spans` store them."""
+    rows = [{name: span.get(name) for name in SPAN_PARTS} for span in marked or ()]
+    for row in rows:
+        # A passage of a seed is named by its number.
+        if row["document"] is not None:
+            row["document"] = str(row["document"])
+    return rows
 
 
 def write_table(

@@ -220,3 +220,21 @@ def answering(question: QuestionRecord) -> list[VoteRecord]:
         return [released] if released else []
     others = [vote for vote in released_votes(question) if vote["agrees"] and not vote["chosen"]]
     return [released, *others]
+
+
+def number(
+    question: QuestionRecord, content: str, taken: set[tuple[str, int]], *, of_seed: bool
+) -> int:
+    """Return the number of a question among those of equal content, and add it to `taken`.
+
+    It is how many were handed in before it, so that no verdict, no later question and nobody who
+    withdraws changes it. content: all else that the id follows from. of_seed: whether that tells
+    the seed, so that questions about others do not count. Of a record that is of no row, and where
+    two seeds are the same, it is the first that is free.
+    """
+    about_seed, about_any = question.get("asked_before", (0, 0))
+    found = about_seed if of_seed else about_any
+    while (content, found) in taken:
+        found += 1
+    taken.add((content, found))
+    return found

@@ -1,20 +1,18 @@
 """The articles of a release: their text with its links, under which licence, and by whom."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, groupby, islice
+from itertools import chain, groupby
 
 from annotation.decisions.records import passage_record
 from annotation.models import OfficialArticle
+from annotation.records.articles import article_record, linked_articles
 from annotation.records.schema import ArticleRecord, PassageRecord, SeedRecord
 from annotation.release.closed_text import NOTE, is_closed
 from collector.ingest.licences import SEVERAL, UNKNOWN, contradictions, named
-from collector.ingest.link_resolution import Resolver
 from collector.models import Article, Collection, Corpus, Paragraph
 from collector.models.corpus import CorpusKind
 from common.spreadsheet import csv_lines
-from tasks.work.articles import article_text
 
-TITLES_PER_QUERY = 200
 PARAGRAPHS_AT_ONCE = 2000
 FILE = "ATTRIBUTION.csv"
 LICENCE_FILE = "LICENSE"
@@ -71,41 +69,6 @@ def all_articles(collection: Collection) -> Iterator[ArticleRecord]:
             "imported": None,
             "passages": passages,
         }
-
-
-def article_record(title: str, article: Article) -> ArticleRecord:
-    """Return an article's plain text and links, under the `title` of a link that leads to it.
-
-    Of two links that overlap the later one is left out.
-    """
-    whole = article_text(article)
-    links: list[tuple[int, int, str]] = []
-    paragraphs = article.paragraphs.order_by("position").values_list("links", flat=True)
-    for offset, of_paragraph in zip(whole.starts, paragraphs, strict=True):
-        for start, end, target in of_paragraph:
-            if not links or offset + start >= links[-1][1]:
-                links.append((offset + start, offset + end, target))
-    return {
-        "title": title,
-        "text": whole.text,
-        "links": links,
-        "imported": None,
-        "article": article.title,
-        "revision_id": article.revision_id,
-        "permalink": article.revision_url(),
-    }
-
-
-def linked_articles(corpus: Corpus, titles: Iterable[str]) -> Iterator[tuple[str, Article]]:
-    """Yield (title, the article it leads to) as an answerer's links do, in few queries.
-
-    In the order of `titles`; one that leads nowhere is left out.
-    """
-    iterator = iter(titles)
-    while batch := list(islice(iterator, TITLES_PER_QUERY)):
-        found = Resolver(corpus).resolve(batch)
-        articles = Article.objects.select_related("corpus", "document").in_bulk(set(found.values()))
-        yield from ((title, articles[found[title]]) for title in batch if title in found)
 
 
 def _official(collection: Collection) -> Iterator[ArticleRecord]:

@@ -2,11 +2,11 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
 from django.db.models import QuerySet
 
 from annotation.models import Context
+from annotation.protocols.contracts import CONTEXTS, ContextsPart
 from annotation.records.schema import IMPORTED
 from annotation.splits.difficulty.examples import kept_questions
 from collector.ingest.segmentation import split, version
@@ -14,27 +14,10 @@ from collector.models import Collection, Paragraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import Parameters
-from collector.protocols.part_contract import P, Part
 from collector.retrieval.files import index_of
-from collector.retrieval.index import Index
 from tasks.models import Question
 
 AT_ONCE = 200
-
-
-class ContextsPart(Protocol[P]):
-    """contexts.py: what systems read beside a question, in each setting."""
-
-    def wanted(self, splits: Mapping[str, str], parameters: P) -> Mapping[str, Sequence[str]]:
-        """Return the settings of each question by its key, from the split of each key."""
-
-    def context(
-        self, index: Index, setting: str, question: Question, parameters: P, rng: random.Random
-    ) -> Context:
-        """Return the question's context in a setting, not saved."""
-
-
-CONTEXTS = Part[ContextsPart[Parameters]]("contexts", ContextsPart)
 
 
 def find_contexts(collection: Collection, say: Callable[[str], object] = lambda step: None) -> int:

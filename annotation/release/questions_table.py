@@ -5,7 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from annotation.records.parquet_tables import BOOLEAN, INTEGER, Column, Row, spans, write_table
+from annotation.records.parquet_tables import (
+    BOOLEAN,
+    INTEGER,
+    Column,
+    Row,
+    spans,
+    spans_of,
+    write_table,
+)
 from annotation.records.schema import (
     PassageRecord,
     QuestionRecord,
@@ -15,7 +23,6 @@ from annotation.records.schema import (
     is_simulated,
 )
 from annotation.release.closed_text import text_digest
-from annotation.release.votes_table import spans_of
 
 if TYPE_CHECKING:
     from annotation.protocols.contracts import ExportModule

@@ -5,13 +5,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation.records.parquet_tables import BOOLEAN, INTEGER, Column, spans, write_table
+from annotation.records.parquet_tables import BOOLEAN, INTEGER, Column, spans, spans_of, write_table
 from annotation.records.schema import IMPORTED, QuestionRecord, SeedRecord, VoteRecord
 
 FILE = "votes.parquet"
 ABOUT = "Every vote on every question, those left out of the dataset included."
 ROWS_PER_GROUP = 10_000
-SPAN_FIELDS = ("document", "start", "end", "text")
 COLUMNS = {
     "seed_id": Column("the released id of the passage or other start"),
     "question_id": Column(
@@ -130,14 +129,3 @@ def _given(vote: VoteRecord) -> dict[str, Any]:
 def _more(payload: Mapping[str, Any], known: Collection[str]) -> str:
     more = {name: value for name, value in payload.items() if name not in known}
     return json.dumps(more, ensure_ascii=False, sort_keys=True) if more else ""
-
-
-def spans_of(marked: Iterable[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    """Return marked words as the columns of spans hold them."""
-    return [{name: span.get(name) for name in SPAN_FIELDS} | _place(span) for span in marked or ()]
-
-
-def _place(span: dict[str, Any]) -> dict[str, Any]:
-    """Return the span's document as text: passages of a seed are told by number."""
-    document = span.get("document")
-    return {"document": document if document is None else str(document)}

@@ -16,10 +16,10 @@ from annotation.dashboard.collection_context import CollectionContext, View, col
 from annotation.dashboard.people.worker_names import people_of
 from annotation.dashboard.questions.question_filter import splits_of
 from annotation.models import CrossValidation, HopDecision, Hops, SplitAssignment
+from annotation.protocols.contracts import DifficultyTable
 from annotation.readers.reader import LIGHT
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.examples import kept_questions
-from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.readers import readers_of
 from annotation.splits.difficulty.runs import begin_run
 from annotation.splits.difficulty.single_hop_review import (

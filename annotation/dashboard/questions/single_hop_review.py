@@ -14,9 +14,9 @@ from annotation.dashboard.people.worker_names import people_of
 from annotation.dashboard.questions.difficulty import difficulty_page, sampled_workers
 from annotation.dashboard.questions.passages import Passage, pair_passages, seed_paragraphs
 from annotation.models import HopDecision, Hops, SampledQuestion
+from annotation.protocols.contracts import DifficultyTable
 from annotation.readers.single_paragraph_hint import answers_alone
 from annotation.splits.difficulty.examples import answer_of
-from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.single_hop_review import decide, mark_question, sampled, undecided
 from common.seen_version import OutOfDateError, version_of
 

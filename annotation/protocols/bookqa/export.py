@@ -10,7 +10,6 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from annotation.records.parquet_tables import Column
-from annotation.records.question_numbers import number
 from annotation.records.schema import (
     IMPORTED,
     PUBLISHED,
@@ -20,6 +19,7 @@ from annotation.records.schema import (
     SeedRecord,
     VoteRecord,
     chosen_vote,
+    number,
     published_vote,
 )
 from annotation.records.schema import answering as agreeing

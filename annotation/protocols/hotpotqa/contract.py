@@ -2,6 +2,7 @@
 
 from annotation.protocols.contracts import (
     ChecksGold,
+    ContextsPart,
     ExportPart,
     IdentifiesSeeds,
     ReportPart,
@@ -24,7 +25,6 @@ from annotation.protocols.hotpotqa import (
     validation,
 )
 from annotation.protocols.hotpotqa.parameters import Parameters
-from annotation.release.contexts import ContextsPart
 from collector.seeds.seed_contracts import AssignsSplits, CuratedSeedsPart, TellsMisfits
 from tasks.simulation.simulated_contract import Replays, SimulatedPart
 from tasks.work.protocol_checks import ChecksPart

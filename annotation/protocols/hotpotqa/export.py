@@ -20,7 +20,6 @@ from annotation.protocols.hotpotqa.file_format import (
 )
 from annotation.protocols.hotpotqa.official_records import GOLD, PUBLIC, read, seed_records
 from annotation.records.parquet_tables import INTEGER, Column
-from annotation.records.question_numbers import number
 from annotation.records.schema import (
     IMPORTED,
     ArticleRecord,
@@ -30,6 +29,7 @@ from annotation.records.schema import (
     SeedRecord,
     VoteRecord,
     chosen_vote,
+    number,
 )
 
 __all__ = [

@@ -4,8 +4,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from annotation.protocols.contracts import DifficultyTable as EveryDifficulty
 from annotation.protocols.hotpotqa.file_format import SPLITS
-from annotation.splits.difficulty.parameters import DifficultyTable as EveryDifficulty
 from collector.protocols.parameters import AtMost, CuratedTable, StageTable, Table, WeightsTable
 from collector.protocols.parameters import Parameters as EveryProtocol
 from collector.protocols.stage_tables import PairChecks, PairTable

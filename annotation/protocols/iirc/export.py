@@ -25,7 +25,7 @@ from annotation.protocols.iirc.parsing import (
     read_articles,
     read_passages,
 )
-from annotation.records.parquet_tables import INTEGER, Column, spans
+from annotation.records.parquet_tables import INTEGER, Column, spans, spans_of
 from annotation.records.schema import (
     ArticleRecord,
     Published,
@@ -33,7 +33,6 @@ from annotation.records.schema import (
     SeedRecord,
     chosen_vote,
 )
-from annotation.release.votes_table import spans_of
 
 ARTICLES_FILE = "context_articles.json"
 FOLDS = ("train", "dev", "test")

@@ -16,7 +16,6 @@ from annotation.protocols.iirc.dataset_tree import (
     passage_id,
     question_id,
 )
-from annotation.records.question_numbers import number
 from annotation.records.schema import (
     IMPORTED,
     ArticleRecord,
@@ -24,6 +23,7 @@ from annotation.records.schema import (
     SeedRecord,
     VoteRecord,
     chosen_vote,
+    number,
 )
 
 

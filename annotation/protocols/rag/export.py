@@ -31,13 +31,13 @@ from annotation.protocols.rag.official_records import (
 )
 from annotation.protocols.rag.passages import document_of, id_of, page_of, passage_id
 from annotation.records.parquet_tables import BOOLEAN, Column, spans
-from annotation.records.question_numbers import number
 from annotation.records.schema import (
     ArticleRecord,
     PassageRecord,
     Published,
     QuestionRecord,
     SeedRecord,
+    number,
 )
 
 SPLITS = ("train", "dev", "test")

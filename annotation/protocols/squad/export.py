@@ -15,8 +15,7 @@ from annotation.protocols.squad.official_records import (
     parse,
     seed_records,
 )
-from annotation.records.parquet_tables import BOOLEAN, Column, spans
-from annotation.records.question_numbers import number
+from annotation.records.parquet_tables import BOOLEAN, Column, spans, spans_of
 from annotation.records.schema import (
     IMPORTED,
     ArticleRecord,
@@ -26,8 +25,8 @@ from annotation.records.schema import (
     VoteRecord,
     answering,
     chosen_vote,
+    number,
 )
-from annotation.release.votes_table import spans_of
 
 SPLITS = ("train", "dev", "test")
 VERSION = "v2.0"

@@ -18,6 +18,7 @@ from annotation.agreement.decision import Outcome
 from annotation.protocols.contracts import (
     BASELINES,
     COMBINED,
+    CONTEXTS,
     EXPORT,
     RANKERS,
     REPORT,
@@ -26,7 +27,6 @@ from annotation.protocols.contracts import (
     VALIDATION,
 )
 from annotation.protocols.tests.folders import PROTOCOLS, leaves, tables
-from annotation.release.contexts import CONTEXTS
 from annotation.release.spool import Spool
 from collector.models import Collection
 from collector.protocols.loading import Protocol, ProtocolError

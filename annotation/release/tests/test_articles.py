@@ -6,12 +6,11 @@ import pytest
 
 from annotation.decisions.records import records
 from annotation.protocols.iirc.tests.island import TEXTS, island
+from annotation.records.articles import article_record, linked_articles
 from annotation.release.articles import (
-    article_record,
     articles_of,
     attribution_lines,
     licence_text,
-    linked_articles,
     linked_titles,
 )
 from annotation.tests.making import (

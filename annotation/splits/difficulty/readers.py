@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from annotation.protocols import contracts
+from annotation.protocols.contracts import DifficultyTable
 from annotation.readers.reader import LIGHT, READERS
 from annotation.readers.trained import INSTALL, is_installed
-from annotation.splits.difficulty.parameters import DifficultyTable
 from collector.models import Collection
 from collector.protocols.loading import get_protocol
 from common.actions import ActionError

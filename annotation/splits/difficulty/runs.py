@@ -14,10 +14,10 @@ from django.db.models import QuerySet
 
 from annotation.metrics.token_overlap import exact_match
 from annotation.models import CrossValidation, Fold, HeldOutPrediction
+from annotation.protocols.contracts import DifficultyTable
 from annotation.readers.example import Example, Prediction
 from annotation.readers.predictions import check_complete, read_predictions
 from annotation.splits.difficulty.examples import answer_of, examples, kept_questions
-from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.readers import chosen_reader
 from annotation.splits.difficulty.single_hop_review import decisions, draw_sample, undecided
 from annotation.splits.settled import withheld

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.models import HopDecision, Hops, SampledQuestion
+from annotation.protocols.contracts import DifficultyTable
 from annotation.splits.difficulty.examples import kept_questions
-from annotation.splits.difficulty.parameters import DifficultyTable
 from collector.models import Collection
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from annotation.metrics.token_overlap import exact_match
 from annotation.models import CrossValidation, HeldOutPrediction
+from annotation.protocols.contracts import DifficultyTable
 from annotation.splits.difficulty.examples import answer_of
-from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.runs import questions_to_judge
 from annotation.splits.difficulty.single_hop_review import decisions, undecided
 from collector.models import Collection

@@ -16,7 +16,7 @@ from annotation.protocols.iirc.export import ARTICLES_FILE, streams
 from annotation.protocols.iirc.parameters import CombinedTable, Parameters
 from annotation.protocols.iirc.parsing import read_articles, read_passages
 from annotation.protocols.iirc.release_tree import articles as as_tree
-from annotation.release.articles import article_record, linked_articles
+from annotation.records.articles import article_record, linked_articles
 from annotation.tables.table import Cell, Table
 from collector.models import Article, Corpus, Paragraph
 from collector.models.article import ArticleKind
