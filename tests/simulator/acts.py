@@ -567,7 +567,7 @@ class Acts:
 
     def exclude(self) -> str:
         """Leave out everything by somebody, or take that back."""
-        from annotation.dashboard.people.worker_names import people_of
+        from annotation.dashboard.worker_names import people_of
 
         number = self.rng.randint(1, 5)
         if (tab := self.life.last) and self.rng.random() < 0.6:

@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 
 from annotation.dashboard.collection_context import CollectionContext
 from annotation.dashboard.collections.parameter_form import label_of, readable_value
-from annotation.dashboard.people.worker_names import People
+from annotation.dashboard.worker_names import People
 from annotation.models import Exclusion, Override, Release
 from collector.models import CollectionRevision, CollectionState
 from tasks.models import (

@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.dashboard.collection_context import CollectionContext, collection_page
+from annotation.dashboard.forms import number_of
 from collector.protocols.texts import revise_text
 from common.actions import ActionError
 from tasks.pages.wording import fill_placeholders, markdown
@@ -36,8 +37,7 @@ def text(
     typed = request.POST.get("markdown", "").replace("\r\n", "\n").replace("\x00", "")
     problem = ""
     if request.method == "POST":
-        given = request.POST.get("version", "")
-        seen = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
+        seen = number_of(request.POST.get("version", ""), 9)
         try:
             revise_text(context.collection, name, typed, seen, timezone.now())
         except ActionError as error:

@@ -17,6 +17,7 @@ from annotation.dashboard.collections.scheme_form import (
     typed_in,
     without,
 )
+from annotation.dashboard.forms import number_of
 from collector.models import CollectionState
 from collector.protocols.label_schemes import (
     SchemeTable,
@@ -153,7 +154,7 @@ def _store(
         why=scheme.source,
         by=name_of(request),
         now=timezone.now(),
-        seen=int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 19 else -1,
+        seen=number_of(seen, otherwise=-1),
     )
 
 

@@ -14,11 +14,11 @@ from annotation.dashboard.collection_context import CollectionContext, collectio
 from annotation.dashboard.collections.creation_form import CollectionForm, what_workers_do
 from annotation.dashboard.collections.events import events_of
 from annotation.dashboard.collections.progress import stages_of
-from annotation.dashboard.collections.publishing import LONGEST_AMOUNT
 from annotation.dashboard.collections.summaries import summaries_of
 from annotation.dashboard.collections.todo import is_all_closed, next_step, todo_of
+from annotation.dashboard.forms import LONGEST_AMOUNT
 from annotation.dashboard.money.spending import spending_of
-from annotation.dashboard.people.worker_names import people_of
+from annotation.dashboard.worker_names import people_of
 from annotation.decisions.verdicts import is_decided, verdict_counts
 from annotation.models import Release
 from annotation.reports.attention import attention_to

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.dashboard.collection_context import CollectionContext
-from annotation.dashboard.collections.publishing import cents_of
+from annotation.dashboard.forms import cents_of
 from collector.models import CollectionState
 from collector.protocols.parameters import Parameters
 from collector.protocols.revisions import is_changeable, is_of_stage, is_structure

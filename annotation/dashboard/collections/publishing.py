@@ -1,6 +1,5 @@
 """Opening and closing a collection and its stages, and its budget."""
 
-from decimal import Decimal, InvalidOperation
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -11,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
+from annotation.dashboard.forms import LONGEST_AMOUNT, cents_of, marketplace_problem, number_of
 from annotation.dashboard.money.spending import spending_of
 from collector.ingest.licences import licence_cautions
 from collector.models import Collection, CollectionState, Stage
@@ -24,8 +24,6 @@ from tasks.lifecycle.publication import locks_labels, notices, to_open
 from tasks.money.estimates import estimate, totals
 from tasks.people.audience import audience_of
 
-LONGEST_AMOUNT = 40
-
 
 @collection_page
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -37,9 +35,8 @@ def publish(request: HttpRequest, context: CollectionContext, stage: str = "") -
     """
     if request.method != "POST":
         return _before_publishing(request, context)
-    seen = request.POST.get("maximum", "")
     # Who sends no amount has seen none: it equals no maximum.
-    seen_cents = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 19 else -1
+    seen_cents = number_of(request.POST.get("maximum", ""), otherwise=-1)
     try:
         opened = publication.publish(context.collection, stage, seen_cents)
     except publication.CostChangedError as error:
@@ -137,26 +134,6 @@ def raise_budget(request: HttpRequest, context: CollectionContext) -> HttpRespon
         return again
     messages.success(request, f"The budget is {context.price(cents)}.")
     return redirect(context.url("collection"))
-
-
-def cents_of(text: str, minor_units: int) -> int | None:
-    """Return an amount typed by a person in whole cents, None for anything else."""
-    try:
-        amount = Decimal(text.strip().lstrip("$€£").replace(",", ""))
-        cents = amount.scaleb(minor_units)
-    except InvalidOperation:
-        return None
-    if not cents.is_finite() or cents < 0 or cents != cents.to_integral_value():
-        return None
-    return int(cents) if cents < 10**14 else None
-
-
-def marketplace_problem(error: MarketplaceError, then: str) -> str:
-    """Return what to tell a requester when the marketplace refused or did not answer."""
-    if error.is_refusal:
-        return f"The marketplace refused: {error} Nothing was changed."
-    place = publication.provider_name()
-    return f"{place.capitalize()} does not answer. Start it, then {then}: nothing was changed."
 
 
 def _opened(stages: list[Stage]) -> str:

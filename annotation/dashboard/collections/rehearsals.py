@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.collections.framed_pages import framed, with_frame
+from annotation.dashboard.forms import number_of
 from annotation.dashboard.releases.report import drawn
 from annotation.dashboard.waking import leaves_alone
 from annotation.models import Rehearsal, RehearsalPage
@@ -89,8 +90,7 @@ def rehearsals_now(request: HttpRequest, context: CollectionContext) -> HttpResp
 @require_POST
 def begin_rehearsal(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Ask for a rehearsal; a job begins it within seconds."""
-    typed = request.POST.get("workers", "").strip()
-    n_workers = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 6 else 0
+    n_workers = number_of(request.POST.get("workers", "").strip(), 5)
     try:
         order_rehearsal(context.collection, n_workers, name_of(request), timezone.now())
     except ActionError as error:

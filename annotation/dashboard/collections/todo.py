@@ -4,27 +4,11 @@ from dataclasses import dataclass
 
 from annotation.dashboard.collection_context import CollectionContext
 from annotation.dashboard.collections.progress import StageProgress
+from annotation.dashboard.money.assignments import Todo, decisions_of
 from annotation.dashboard.money.spending import Spending
 from annotation.reports.attention import Attention
 from collector.models import Collection, CollectionState, StageState
 from tasks.models import GrantState
-
-# What waits for a decision about pay; each name is a list of the assignments page.
-DECISIONS = {
-    "submitted_empty": (
-        "1 HIT was submitted empty: pay it or look into it",
-        "{} HITs were submitted empty: pay them or look into them",
-    ),
-    "refused": (
-        "1 payment was refused by the marketplace: ask again or pay it apart",
-        "{} payments were refused by the marketplace: ask again or pay them apart",
-    ),
-    "proposed": (
-        "1 rejection is proposed: confirm or withdraw it",
-        "{} rejections are proposed: confirm or withdraw them",
-    ),
-}
-
 
 FOR_OTHERS = (
     "1 stage waits for another person: whoever came so far may not do what is left of it, as "
@@ -32,15 +16,6 @@ FOR_OTHERS = (
     "{} stages wait for another person: whoever came so far may not do what is left of them, as "
     "nobody answers or judges their own work",
 )
-
-
-@dataclass(frozen=True)
-class Todo:
-    """`urgent` things cost a worker time or money."""
-
-    sentence: str
-    url: str
-    urgent: bool = False
 
 
 def todo_of(
@@ -84,17 +59,6 @@ def todo_of(
     if attention.left_out:
         sentence = f"{_counted(attention.left_out, 'question')} excluded by the votes"
         found.append(Todo(sentence, context.url("questions") + "?outcome=dropped"))
-    return found
-
-
-def decisions_of(context: CollectionContext, attention: Attention) -> list[Todo]:
-    """Return the decisions about pay that wait; no query."""
-    found = []
-    for name, (one, many) in DECISIONS.items():
-        number = getattr(attention, name)
-        if number:
-            sentence = one if number == 1 else many.format(number)
-            found.append(Todo(sentence, f"{context.url('assignments')}?show={name}", True))
     return found
 
 

@@ -25,8 +25,8 @@ from annotation.dashboard.money.assignments import (
     lines_of,
 )
 from annotation.dashboard.money.bonuses import bonus_form, bonuses_of
-from annotation.dashboard.people.submission_sheets import sheets_of
-from annotation.dashboard.people.worker_names import people_of
+from annotation.dashboard.questions.submission_sheets import sheets_of
+from annotation.dashboard.worker_names import people_of
 from common.actions import ActionError
 from common.seen_version import check_seen, version_of
 from tasks.models import ReceiptState, Session, Submission

@@ -7,9 +7,11 @@ from urllib.parse import urlencode
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
+from annotation.dashboard.collection_context import CollectionContext
 from annotation.dashboard.lists import order_of
-from annotation.dashboard.people.worker_names import People
+from annotation.dashboard.worker_names import People
 from annotation.reports.attention import (
+    Attention,
     empty_submissions_waiting,
     refused_empty_submissions,
     refused_submissions,
@@ -41,6 +43,21 @@ FILTERS = {
     "rejected": "Rejected",
     "past": "Rejection withdrawn",
     "paid": "Paid",
+}
+# What waits for a decision about pay; each name is a list of the assignments page.
+DECISIONS = {
+    "submitted_empty": (
+        "1 HIT was submitted empty: pay it or look into it",
+        "{} HITs were submitted empty: pay them or look into them",
+    ),
+    "refused": (
+        "1 payment was refused by the marketplace: ask again or pay it apart",
+        "{} payments were refused by the marketplace: ask again or pay them apart",
+    ),
+    "proposed": (
+        "1 rejection is proposed: confirm or withdraw it",
+        "{} rejections are proposed: confirm or withdraw them",
+    ),
 }
 # In words, and by what; what was submitted empty took no time that anybody knows.
 ORDERS: dict[str, tuple[str, tuple[Any, ...]]] = {
@@ -76,6 +93,15 @@ class WorkFilter:
         """Return the condition that assignments fit."""
         fits = Q(posting__stage__name=self.stage) if self.stage else Q()
         return fits & Q(worker__in=people.called(self.called)) if self.called else fits
+
+
+@dataclass(frozen=True)
+class Todo:
+    """`urgent` things cost a worker time or money."""
+
+    sentence: str
+    url: str
+    urgent: bool = False
 
 
 @dataclass(frozen=True)
@@ -177,3 +203,14 @@ def in_order(sessions: QuerySet[Session], sort: str) -> QuerySet[Session]:
     work = Submission.objects.filter(lease__session=OuterRef("pk")).order_by("-counts", "-pk")
     seconds = Subquery(work.filter(synthetic=False).values("active_seconds")[:1])
     return sessions.annotate(active_seconds=seconds).order_by(*ORDERS[sort][1], "pk")
+
+
+def decisions_of(context: CollectionContext, attention: Attention) -> list[Todo]:
+    """Return the decisions about pay that wait; no query."""
+    found = []
+    for name, (one, many) in DECISIONS.items():
+        number = getattr(attention, name)
+        if number:
+            sentence = one if number == 1 else many.format(number)
+            found.append(Todo(sentence, f"{context.url('assignments')}?show={name}", True))
+    return found

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.collections.publishing import LONGEST_AMOUNT, cents_of
+from annotation.dashboard.forms import LONGEST_AMOUNT, cents_of
 from common.actions import ActionError
 from tasks.models import Payment, PaymentKind, Session, Submission
 from tasks.money import bonuses, external_bonuses

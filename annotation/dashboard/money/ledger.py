@@ -13,12 +13,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.collections.publishing import cents_of
-from annotation.dashboard.collections.todo import decisions_of
-from annotation.dashboard.money.assignments import assignments_of, lines_of
+from annotation.dashboard.forms import cents_of, number_of
+from annotation.dashboard.money.assignments import assignments_of, decisions_of, lines_of
 from annotation.dashboard.money.hourly_pay import Pace, pace_of
 from annotation.dashboard.money.spending import spending_of
-from annotation.dashboard.people.worker_names import People, people_of
+from annotation.dashboard.worker_names import People, people_of
 from annotation.reports.attention import attention_to, refused_bonuses
 from collector.models import Collection, Stage
 from tasks.kinds.registry import kind_of
@@ -100,8 +99,7 @@ def money(request: HttpRequest, context: CollectionContext) -> HttpResponse:
 @require_POST
 def compensate_lease(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Pay for unfinished work that no job pays for, by a HIT that only its worker can take."""
-    given = request.POST.get("lease", "")
-    key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    key = number_of(request.POST.get("lease", ""))
     lease = get_object_or_404(unfinished(context).exclude(BY_ITSELF), pk=key)
     debt = debt_of(context, lease, people_of(context.collection))
     cents = cents_of(request.POST.get("amount", ""), context.parameters.pay.minor_units)
@@ -126,8 +124,7 @@ def compensate_lease(request: HttpRequest, context: CollectionContext) -> HttpRe
 @require_POST
 def decide_bonus(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Ask the marketplace again for a bonus it refused, pay it by a HIT, or let it go."""
-    given = request.POST.get("bonus", "")
-    key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    key = number_of(request.POST.get("bonus", ""))
     rows = Payment.objects.filter(collection=context.collection, kind=PaymentKind.BONUS)
     payment = get_object_or_404(rows, pk=key)
     if request.POST.get("how") == "apart":

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.people.worker_names import People, people_of
+from annotation.dashboard.forms import number_of
+from annotation.dashboard.worker_names import People, people_of
 from common.actions import ActionError
 from common.seen_version import version_of
 from tasks.dialog.sections import section_of
@@ -75,8 +76,7 @@ def partners(request: HttpRequest, context: CollectionContext) -> HttpResponse:
 @require_POST
 def decide_report(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Record a decision; nobody's pay changes by it."""
-    given = request.POST.get("report", "")
-    key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    key = number_of(request.POST.get("report", ""))
     row = get_object_or_404(_reports(context), pk=key)
     try:
         decision = ReportDecision(request.POST.get("decision", ""))

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.collections.publishing import LONGEST_AMOUNT, cents_of
-from annotation.dashboard.people.worker_names import People, people_of
+from annotation.dashboard.forms import LONGEST_AMOUNT, cents_of, number_of
+from annotation.dashboard.worker_names import People, people_of
 from annotation.decisions.verdicts import voting_stages
 from common.actions import ActionError
 from tasks.kinds.registry import kinds_that_pair
@@ -64,8 +64,7 @@ def problems(request: HttpRequest, context: CollectionContext) -> HttpResponse:
 @require_POST
 def resolve(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Mark a report as resolved, or open it again."""
-    given = request.POST.get("report", "")
-    key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    key = number_of(request.POST.get("report", ""))
     row = get_object_or_404(_reports(context), pk=key)
     again = request.POST.get("again") == "yes"
     problem_reports.resolve(row, None if again else timezone.now())
@@ -77,8 +76,7 @@ def resolve(request: HttpRequest, context: CollectionContext) -> HttpResponse:
 @require_POST
 def answer_report(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Answer a report, with money for the trouble or without; a refused answer is kept."""
-    given = request.POST.get("report", "")
-    key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    key = number_of(request.POST.get("report", ""))
     row = get_object_or_404(_reports(context), pk=key)
     words, amount = request.POST.get("words", ""), request.POST.get("amount", "").strip()
     cents = cents_of(amount, context.parameters.pay.minor_units) if amount else 0

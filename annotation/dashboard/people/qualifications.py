@@ -8,8 +8,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.people.submission_sheets import sheets_of, submission_of
-from annotation.dashboard.people.worker_names import People, people_of
+from annotation.dashboard.questions.submission_sheets import sheets_of, submission_of
+from annotation.dashboard.worker_names import People, people_of
 from collector.models import Stage
 from common.seen_version import OutOfDateError, version_of
 from tasks.models import Grant, GrantState

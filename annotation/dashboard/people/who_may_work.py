@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.collections.publishing import marketplace_problem
+from annotation.dashboard.forms import marketplace_problem, number_of
 from collector.models import CollectionState
 from collector.protocols.revisions import newest, revise
 from common.actions import ActionError
@@ -49,7 +49,7 @@ def choose_groups(request: HttpRequest, context: CollectionContext) -> HttpRespo
             why=why or (FIRST if is_draft else ""),
             by=name_of(request),
             now=timezone.now(),
-            seen=int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 19 else -1,
+            seen=number_of(seen, otherwise=-1),
         )
     except ActionError as error:
         return _drawn(request, context, 400, groups_problem=error.on_page, ticked=chosen, why=why)

@@ -20,9 +20,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.collections.publishing import marketplace_problem
+from annotation.dashboard.forms import marketplace_problem
 from annotation.dashboard.lists import asks_for_csv, csv_of, order_of
-from annotation.dashboard.people.worker_names import is_called, people_of
+from annotation.dashboard.worker_names import is_called, people_of
 from annotation.decisions.counted_work import excluded_workers
 from annotation.decisions.verdicts import voting_stages
 from annotation.models import Verdict

@@ -14,7 +14,7 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.money.assignments import lines_of
 from annotation.dashboard.people.worker_list import lines_of_workers
-from annotation.dashboard.people.worker_names import people_of
+from annotation.dashboard.worker_names import people_of
 from annotation.decisions.exclusions import exclude_worker, include_again
 from annotation.models import Exclusion
 from common.actions import ActionError

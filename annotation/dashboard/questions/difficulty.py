@@ -13,8 +13,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, View, collection_page
-from annotation.dashboard.people.worker_names import people_of
 from annotation.dashboard.questions.question_filter import splits_of
+from annotation.dashboard.worker_names import people_of
 from annotation.models import CrossValidation, HopDecision, Hops, SplitAssignment
 from annotation.protocols.contracts import DifficultyTable
 from annotation.readers.reader import LIGHT

@@ -24,7 +24,7 @@ from django.db.models.sql.compiler import SQLCompiler
 
 from annotation.dashboard.collection_context import CollectionContext
 from annotation.dashboard.lists import order_of
-from annotation.dashboard.people.worker_names import people_of
+from annotation.dashboard.worker_names import people_of
 from annotation.decisions.counted_work import counted_without, counted_work_of
 from annotation.decisions.label_decisions import stages_apart, undecided
 from annotation.decisions.overrides import REASON, UNUSABLE, fallen

@@ -18,7 +18,6 @@ from annotation.agreement.decision import Outcome
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.lists import asks_for_csv, csv_of, decide_each, read_in_parts
-from annotation.dashboard.people.worker_names import People, people_of
 from annotation.dashboard.questions.corrected_answer import (
     MOST_WORDS,
     CorrectionInput,
@@ -49,6 +48,7 @@ from annotation.dashboard.questions.question_filter import (
     voted_questions,
 )
 from annotation.dashboard.questions.readable_answers import ReadableAnswer, readable
+from annotation.dashboard.worker_names import People, people_of
 from annotation.decisions.counted_work import excluded_workers, is_counted
 from annotation.decisions.label_decisions import decide_labels, decisions_on, stages_apart
 from annotation.decisions.overrides import correct, fallen, follow_votes, override_verdict

@@ -10,9 +10,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext
-from annotation.dashboard.people.worker_names import people_of
 from annotation.dashboard.questions.difficulty import difficulty_page, sampled_workers
 from annotation.dashboard.questions.passages import Passage, pair_passages, seed_paragraphs
+from annotation.dashboard.worker_names import people_of
 from annotation.models import HopDecision, Hops, SampledQuestion
 from annotation.protocols.contracts import DifficultyTable
 from annotation.readers.single_paragraph_hint import answers_alone

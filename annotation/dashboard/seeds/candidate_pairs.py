@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, curated_collection_page
+from annotation.dashboard.forms import number_of
 from annotation.dashboard.questions.passages import Passage, paragraph_alone
 from collector.candidates.decisions import decide, try_pair
 from collector.candidates.pools import Pair, Pools, linked, nodes_of
@@ -48,8 +49,7 @@ class Trial:
 def candidate_set(request: HttpRequest, context: CollectionContext, key: int) -> HttpResponse:
     """Show some pairs of the set, the same again for the same number in the address."""
     each = _set(context, key)
-    typed = request.GET.get("draw", "")
-    number = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 5 else 1
+    number = number_of(request.GET.get("draw", ""), 4, otherwise=1)
     waiting = context.collection.candidate_sets.filter(state=SetState.PROPOSED).exclude(pk=each.pk)
     shown: dict[str, Any] = {
         "set": each,
@@ -108,10 +108,7 @@ def decide_set(request: HttpRequest, context: CollectionContext, key: int) -> Ht
 def try_candidate(request: HttpRequest, context: CollectionContext, key: int) -> HttpResponse:
     """Note whether a question can be asked about a pair, or take the note back."""
     each = _set(context, key)
-    typed = [request.POST.get(name, "") for name in ("first", "second")]
-    articles = [
-        int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0 for text in typed
-    ]
+    articles = [number_of(request.POST.get(name, "")) for name in ("first", "second")]
     # A link of the pair leads to a page of the set, or both are in it.
     inside = each.members.filter(article_id__in=articles[1:]).count()
     known = context.collection.corpus.articles.filter(pk__in=articles).count()
@@ -132,8 +129,7 @@ def _back(request: HttpRequest, context: CollectionContext, each: CandidateSet) 
     """Return where the form was: the list of sets, or this set with the same pairs."""
     if request.POST.get("from") == "list":
         return f"{context.url('candidate_sets')}?role={each.role}"
-    draw = request.POST.get("draw", "")
-    number = draw if draw.isascii() and draw.isdigit() and len(draw) < 5 else "1"
+    number = number_of(request.POST.get("draw", ""), 4, otherwise=1)
     return f"{context.url('candidate_set', key=each.pk)}?draw={number}"
 
 

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.bars import segments
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.collections.parameter_form import own_label
+from annotation.dashboard.forms import number_of
 from annotation.dashboard.questions.passages import passage, passages, seed_paragraphs
 from collector.models import Collection, CollectionState
 from collector.protocols.loading import ProtocolError
@@ -116,7 +117,7 @@ def _readable(value: Any) -> str:
 
 def _number(typed: str) -> int:
     """Return the number that was typed, 0 for what is none or too large."""
-    count = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 9 else 0
+    count = number_of(typed, 8)
     return count if count <= MOST_AT_ONCE else 0
 
 
