@@ -19,7 +19,7 @@ DATABASES = {"default": "collector", "marketplace": "marketplace"}
 DATA, WORDS = (".json", ".jsonl", ".csv"), {"croissant.json", "manifest.json"}
 TABLES = "tables"
 # What migrations write themselves.
-MADE_ANEW = ("auth_permission", "django_content_type", "django_migrations")
+MADE_ANEW = ("auth_permission", "django_content_type")
 
 
 def unpack(home: Path) -> None:
@@ -53,16 +53,12 @@ def fill_databases(home: str) -> None:
 
     Runs on the databases of an instance.
     """
+    from django.core.management import call_command
     from django.db import connections
-    from django.db.migrations.executor import MigrationExecutor
 
     for alias, name in DATABASES.items():
         with closing(sqlite3.connect(Path(home) / f"{name}.sqlite3")) as old:
-            applied = "SELECT app, max(name) FROM django_migrations GROUP BY app"
-            leaves = [(app, leaf) for app, leaf in old.execute(applied)]
-            MigrationExecutor(connections[alias]).migrate(
-                [leaf for leaf in leaves if (leaf[0] == "marketplace") == (alias == "marketplace")]
-            )
+            call_command("migrate", database=alias, verbosity=0)
             with connections[alias].cursor() as cursor:
                 _copy_rows(old, cursor)
 
@@ -77,6 +73,8 @@ def _copy_rows(old: sqlite3.Connection, cursor: Any) -> None:
     for table, kinds in cursor.fetchall():
         if table in MADE_ANEW:
             continue
+        if table == "django_migrations":
+            cursor.execute("DELETE FROM django_migrations")
         names = ", ".join(f'"{name}"' for name in kinds)
         values = f"INSERT INTO {table} ({names}) VALUES ({', '.join(['%s'] * len(kinds))})"
         for row in old.execute(f"SELECT {names} FROM {table}"):

@@ -32,8 +32,8 @@ PAGES = {
 }
 ROOMS = ("common", "collector", "tasks", "annotation", "marketplace")
 COMMANDS = {name: app for name, app in get_commands().items() if app in ROOMS}
-# They run until they are stopped, or print a whole day of other commands.
-PRINT_NO_RESULT = {"run", "serve", "demo"}
+# They run until they are stopped, print a whole day of other commands, or are Django's.
+PRINT_NO_RESULT = {"run", "serve", "demo", "migrate"}
 
 of_command = pytest.mark.parametrize("name", sorted(COMMANDS))
 

@@ -2,8 +2,9 @@
 
 import re
 import signal
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -51,6 +52,22 @@ def test_old_databases_on_a_server_go_on(tmp_path: Path) -> None:
         instance.call("tests.old_home:fill_databases", str(home))
         instance.start()
         check(instance, tmp_path / "releases")
+
+
+@pytest.mark.pure
+def test_tables_of_a_version_too_old_to_migrate_are_refused(tmp_path: Path) -> None:
+    unpack(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "collector.sqlite3")) as database:
+        database.execute("DELETE FROM django_migrations WHERE name = '0031_given_names'")
+        database.commit()
+    with (
+        instance_of(tmp_path, {"DATABASE_URL": "", "MARKETPLACE_DATABASE_URL": ""}) as instance,
+        pytest.raises(AssertionError, match="made by an earlier version"),
+    ):
+        instance.run("migrate")
+    with closing(sqlite3.connect(tmp_path / "collector.sqlite3")) as database:
+        names = database.execute("SELECT name FROM django_migrations WHERE app = 'tasks'")
+        assert ("0001_initial",) not in names.fetchall()
 
 
 def check(instance: Instance, releases: Path) -> None:

@@ -1,15 +1,11 @@
 """Short names: one rule, in the model, in the database and wherever a file is named by one."""
 
-from contextlib import AbstractContextManager
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.core.management import CommandError, call_command
-from django.db import DatabaseError, connection, transaction
-from django.urls import reverse
+from django.db import DatabaseError, transaction
 
 from annotation.release import release_folder
 from collector.graph import files as graphs
@@ -22,7 +18,6 @@ from tests.serving import ROOT
 SAMPLE = ROOT / "deploy" / "sample" / "quarnsey.xml"
 BAD = ["", ".", "..", "pilot.v2", "../evil", "a/b", "-rf", "_x", "new", "é", "a b", "a\n", "x" * 81]
 GOOD = ["a", "2", "pilot-2", "News", "new-2", "a_b", "x" * 80]
-mending = import_module("collector.migrations.0010_mend_short_names")
 
 
 @pytest.mark.django_db
@@ -52,39 +47,6 @@ def test_good_names_are_taken() -> None:
     corpus = make_corpus()
     for name in GOOD:
         call_command("create_collection", name, protocol="iirc", corpus=corpus.slug, json=True)
-
-
-@pytest.mark.django_db
-def test_rows_of_before_get_names_that_are_like_theirs() -> None:
-    with unchecked():
-        for name in ("pilot.v2", "pilot-v2", "../evil", "", "new", "x" * 80):
-            name_row(Collection, name)
-        mending.mend(apps, None)
-    names = set(Collection.objects.values_list("slug", flat=True))
-    assert names == {"pilot-v2-2", "pilot-v2", "evil", "collection", "new-2", "x" * 80}
-    assert reverse("collection", args=["pilot-v2-2"]) == "/collections/pilot-v2-2/"
-
-
-def unchecked() -> AbstractContextManager[None]:
-    """Let rows be written as they could be before the database had the rule."""
-    return _Unchecked()
-
-
-class _Unchecked:
-    def __enter__(self) -> None:
-        self.run(
-            "PRAGMA ignore_check_constraints = 1",
-            "ALTER TABLE collector_collection DROP CONSTRAINT collection_slug_is_a_name",
-        )
-
-    def __exit__(self, *_: object) -> None:
-        # PostgreSQL takes it back with the test's transaction.
-        self.run("PRAGMA ignore_check_constraints = 0", "")
-
-    def run(self, on_sqlite: str, on_postgresql: str) -> None:
-        statement = on_sqlite if connection.vendor == "sqlite" else on_postgresql
-        with connection.cursor() as cursor:
-            cursor.execute(statement or "SELECT 1")
 
 
 @pytest.mark.pure

@@ -1,19 +1,15 @@
 """The marketplace's own sentences are kept by key; whoever writes the same words wrote them."""
 
 import re
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
-from django.db import connections
 from django.utils import translation
 
 from marketplace import clock
-from marketplace.models import Message, QualificationGrant, QualificationType, Worker
+from marketplace.models import QualificationGrant, QualificationType, Worker
 from marketplace.notifications.system_messages import SENTENCES, system_message, translated
 from marketplace.people.groups import add_members, make_group, remove_member
-from marketplace.router import DATABASE
 from marketplace.tests.visitor import Visitor
 
 TAKEN_OUT = "Taken out of the group by the host."
@@ -78,20 +74,3 @@ def test_a_changed_description_is_the_requester_s_own(rita: Any, german: Visitor
     rita.update_qualification_type(QualificationTypeId=type_id, Description="Mine")
     assert rows.get().description_message is None
     assert "Mine" in read_by(german)
-
-
-def test_rows_of_before_are_given_their_keys(rita: Any, german: Visitor) -> None:
-    given(rita, german.worker)
-    row = make_group("A, B and C.", "", clock.now()).qualification_type
-    add_members(row, [german.worker], clock.now())
-    remove_member(row, german.worker, clock.now())
-    # Nobody was told of groups then.
-    Message.objects.filter(qualification_type=row).delete()
-    tables = (Message, QualificationGrant, QualificationType)
-    before = [list(table._default_manager.order_by("pk").values()) for table in tables]
-    Message.objects.update(subject_message=None, text_message=None)
-    QualificationGrant.objects.update(reason_message=None)
-    QualificationType.objects.update(description_message=None)
-    migration = import_module("marketplace.migrations.0011_system_messages_by_key")
-    migration.give_keys(apps, connections[DATABASE].schema_editor())
-    assert [list(table._default_manager.order_by("pk").values()) for table in tables] == before

@@ -1,9 +1,6 @@
 """Tests of overriding a verdict."""
 
-from importlib import import_module
-
 import pytest
-from django.apps import apps
 from django.utils import timezone
 
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
@@ -140,16 +137,6 @@ def test_what_follows_the_votes_cannot_be_given_back_nor_without_a_note(verdict:
     with pytest.raises(ActionError, match="Say in the note why"):
         follow_votes(verdict, " ", "rita", timezone.now())
     assert verdict.overrides.count() == 1
-
-
-def test_who_was_overruled_before_that_was_kept_apart_agrees_no_longer(verdict: Verdict) -> None:
-    good, bad = verdict.question.answers.order_by("pk")
-    override_verdict(verdict, "kept", good, "It is so.", "rita", timezone.now())
-    Verdict.objects.update(agreeing=[bad.pk])
-    forget_overruled = import_module("annotation.migrations.0015_agreeing_by_hand").forget_overruled
-    forget_overruled(apps, None)
-    verdict.refresh_from_db()
-    assert verdict.agreeing == [good.pk]
 
 
 def test_a_finished_collection_whose_question_has_too_few_votes_is_left_at_rest() -> None:

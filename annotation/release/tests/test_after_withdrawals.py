@@ -1,12 +1,10 @@
 """A withdrawal is followed by every later decision and release, whatever a hand had decided."""
 
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
 
 from annotation.dashboard.tests.making import make_browser, plain, send
@@ -182,17 +180,6 @@ def test_a_reviewer_sees_which_decisions_are_to_be_made_again(
     send(rita, address, f"{address}override/", {"decision": "votes", "note": "They are right."})
     assert not fallen().exists()
     assert "is withdrawn or excluded now" not in rita.get(address).content.decode()
-
-
-def test_corrections_of_before_find_their_votes(
-    collection: Collection, corrected: Override
-) -> None:
-    given = answer_by("hedy")
-    given.payload = corrected.new_chosen.payload
-    given.save()
-    Answer.objects.update(corrects=None)
-    import_module("tasks.migrations.0030_find_corrected_votes").find_votes(apps, None)
-    assert Answer.objects.get(corrected_by="rita").corrects == given
 
 
 def test_taking_an_exclusion_back_does_not_bring_back_what_was_withdrawn_meanwhile(

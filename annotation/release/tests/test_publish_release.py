@@ -3,12 +3,10 @@
 import json
 import subprocess
 from datetime import timedelta
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.db import OperationalError
 
 from annotation.decisions.exclusions import exclude_worker
@@ -27,7 +25,6 @@ from common.actions import ActionError
 from tasks.models import Answer, Lease, Question, Session, Submission, Worker
 
 pytestmark = pytest.mark.django_db
-shortening = import_module("annotation.migrations.0016_release_folders_from_their_base")
 FILES = {
     "ATTRIBUTION.csv",
     "LICENSE",
@@ -190,18 +187,6 @@ def moved(collection: Collection, tmp_path: Path, settings: Any) -> list[Release
 def test_releases_are_found_where_home_and_releases_were_moved_to(moved: list[Release]) -> None:
     assert [row.folder for row in moved[:2]] == ["releases/pilot", "home/releases/pilot"]
     assert [(row.place / "SHA256SUMS").exists() for row in moved] == [True] * 3
-
-
-def test_folders_of_before_are_named_from_their_base(moved: list[Release]) -> None:
-    names = [row.folder for row in moved]
-    for row in moved:
-        row.folder = str(row.place)
-        row.save()
-    assert [row.place for row in Release.objects.order_by("number")] == [row.place for row in moved]
-    shortening.shorten(apps, None)
-    assert list(Release.objects.order_by("number").values_list("folder", flat=True)) == names
-    shortening.lengthen(apps, None)
-    assert all(Path(row.folder).is_absolute() for row in Release.objects.all())
 
 
 def test_an_empty_folder_may_be_named_and_a_foreign_one_is_left_alone(

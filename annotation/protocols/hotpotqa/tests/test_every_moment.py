@@ -4,13 +4,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.db import transaction
 from django.test import override_settings
 from hypothesis import Phase, example, given, settings
@@ -206,19 +204,3 @@ def test_the_answers_that_are_withheld_are_there_to_be_told() -> None:
         moments.do([ASK, KEEP])
         moments.release([], [], twice=False)
         assert len(moments.leaks()) == 4
-
-
-def test_what_releases_of_before_hold_is_taken_for_told() -> None:
-    with at_first() as moments:
-        moments.do([ASK, KEEP, ASK, KEEP, ASK])
-        moments.release([], [], twice=False)
-        told = dict(ToldQuestion.objects.values_list("question_id", "split"))
-        assert len(told) == 3
-        moments.do([ASK])
-        during = Question.objects.latest("pk")
-        moments.n_acts += 2 * 24 * 60
-        moments.do([ASK, KEEP, PLACE])
-        ToldQuestion.objects.all().delete()
-        import_module("annotation.migrations.0020_fill_told_questions").fill(apps, None)
-        filled = dict(ToldQuestion.objects.values_list("question_id", "split"))
-        assert filled == {**told, during.pk: ""}
