@@ -15,9 +15,9 @@ from pathlib import Path
 import orjson
 
 from collector.ingest.documents.blocks import DocumentText, clean
-from collector.ingest.documents.pdf import read_pdf
+from collector.ingest.documents.formats.pdf import read_pdf
+from collector.ingest.documents.formats.web_page import read_web_page
 from collector.ingest.documents.tests import making
-from collector.ingest.documents.web_page import read_web_page
 from collector.ingest.segmentation import split
 from tests import services
 

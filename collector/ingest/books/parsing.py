@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from collector.ingest.books.chapters import Chapter, find_chapters
-from collector.ingest.books.decoding import decode
 from collector.ingest.books.gutenberg import BookBounds, Header, book_bounds, header, trimmed
 from collector.ingest.books.tables import Document, Tables, story_range
+from collector.ingest.decoding import decode
 from collector.ingest.errors import BookError
 from collector.ingest.segmentation import tokens
 from collector.limited_process import Limits, PassedLimit, cpu_seconds, run_limited

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 
-from collector.ingest.books.decoding import decoded_text, known_encoding
+from collector.ingest.decoding import decoded_text, known_encoding
 from collector.ingest.documents.blocks import HEADING, MAX_TITLE, DocumentText, has_text
 from collector.ingest.documents.files import DocumentFile, check_members, damage_told
+from collector.ingest.documents.formats.plain_text import read_plain_text
+from collector.ingest.documents.formats.rows import DocumentRow, csv_rows, json_rows
+from collector.ingest.documents.formats.web_page import read_markdown, read_web_page
 from collector.ingest.documents.language import language_of, load_identifier
-from collector.ingest.documents.plain_text import read_plain_text
-from collector.ingest.documents.rows import DocumentRow, csv_rows, json_rows
-from collector.ingest.documents.web_page import read_markdown, read_web_page
 from collector.ingest.errors import BookError, DocumentError
 from collector.limited_process import (
     CPU_SECONDS_PER_MIB,
@@ -43,7 +43,7 @@ _WRONG = "\N{REPLACEMENT CHARACTER}"
 CPU_SECONDS_PER_MIB_OF_PDF = 300
 # What reads a format, beside what is imported here; long to load, and then there for all children.
 _MODULES = {
-    "pdf": ("pdfplumber", "pypdfium2", "collector.ingest.documents.pdf"),
+    "pdf": ("pdfplumber", "pypdfium2", "collector.ingest.documents.formats.pdf"),
     "docx": ("docx",),
     "html": ("lxml.html", "selectolax.lexbor"),
     "md": ("lxml.html", "selectolax.lexbor", "markdown_it"),
@@ -255,7 +255,7 @@ def _web_page(path: Path, name: str) -> DocumentText:
 
 
 def _pdf(path: Path, name: str) -> DocumentText:
-    from collector.ingest.documents.pdf import read_pdf
+    from collector.ingest.documents.formats.pdf import read_pdf
 
     with path.open("rb") as file:
         if b"%PDF-" not in file.read(1024):
@@ -264,7 +264,7 @@ def _pdf(path: Path, name: str) -> DocumentText:
 
 
 def _word(path: Path, name: str) -> DocumentText:
-    from collector.ingest.documents.word_file import read_word_file
+    from collector.ingest.documents.formats.word_file import read_word_file
 
     why = f"{name} is no docx by what it holds: give it its right ending, or save it as docx."
     with damage_told(why), zipfile.ZipFile(path) as archive:

@@ -10,9 +10,9 @@ from html import escape
 from itertools import pairwise
 from pathlib import Path
 
-from collector.ingest.books.decoding import decode
 from collector.ingest.books.gutenberg import trimmed
 from collector.ingest.books.tests.making import table
+from collector.ingest.decoding import decode
 from collector.ingest.documents.blocks import clean
 from collector.ingest.documents.tests import making
 from collector.ingest.segmentation import split, tokens

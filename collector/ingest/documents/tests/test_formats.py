@@ -7,21 +7,21 @@ import orjson
 import pytest
 
 from collector.ingest.documents.blocks import Block, DocumentText, cleaned, sections_of
-from collector.ingest.documents.exponents import is_exponent
 from collector.ingest.documents.files import DocumentFile
-from collector.ingest.documents.pdf import read_blocks, read_pdf
+from collector.ingest.documents.formats.pdf import read_blocks, read_pdf
+from collector.ingest.documents.formats.plain_text import read_plain_text
+from collector.ingest.documents.formats.web_page import read_markdown, read_web_page
 from collector.ingest.documents.pdf_lines import (
     Letter,
     Line,
     Page,
     in_order_of_reading,
+    is_exponent,
     with_pieces,
 )
-from collector.ingest.documents.plain_text import read_plain_text
 from collector.ingest.documents.reading import FoundDocument, read_files
 from collector.ingest.documents.tests import making
 from collector.ingest.documents.tests.making import ARABIC, GERMAN, prose
-from collector.ingest.documents.web_page import read_markdown, read_web_page
 from collector.ingest.segmentation import split
 
 FIRST, SECOND = prose(5), prose(3, "the other ")

@@ -37,10 +37,10 @@ from annotation.protocols.bookqa.ranking.rankings import ranked
 from annotation.protocols.bookqa.ranking.tests.making import ranking_numbers
 from annotation.readers.neural.recipe import Recipe
 from annotation.readers.neural.run import Run
-from collector.ingest.books.decoding import decode
 from collector.ingest.books.gutenberg import book_bounds
 from collector.ingest.books.parsing import passages
 from collector.ingest.books.tests.making import document, table
+from collector.ingest.decoding import decode
 from collector.ingest.segmentation import tokens
 
 # The shortest books with questions: two to learn from, two others.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.ingest.books.decoding import decode
+from collector.ingest.decoding import decode
 from collector.ingest.errors import BookError
 
 FRENCH = "«\u00a0Où est passée l'héroïne\u00a0?\u00a0» demanda-t-il à sa mère, près du château. "
