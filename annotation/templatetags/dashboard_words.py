@@ -14,6 +14,7 @@ from django.utils.safestring import mark_safe
 
 from annotation.dashboard.questions.question_filter import reason_words
 from annotation.dashboard.questions.readable_answers import PLACES
+from collector.ingest.documents.catalogue import label_of
 from collector.language_names import language_name
 from collector.protocols.parameters import Parameters
 from common.command_line import MANAGE
@@ -21,6 +22,7 @@ from tasks.pages.wording import price as price_of
 from tasks.posting.hits import money
 
 register = template.Library()
+register.filter("format_label", label_of)
 MINUTE, HOUR, DAY = 60, 3600, 86400
 HIT = re.compile(r"\bHITs?\b")
 EXPLAINED = "hit_is_explained"

@@ -27,7 +27,6 @@ from collector.models.collection import (
 from collector.models.corpus import Corpus, DumpFile, LinkGraph, SkippedPage
 from collector.models.document import (
     Document,
-    DocumentFormat,
     DocumentUpload,
 )
 from collector.models.known_protocols import KnownProtocols
@@ -50,7 +49,6 @@ __all__ = [
     "CollectionText",
     "Corpus",
     "Document",
-    "DocumentFormat",
     "DocumentUpload",
     "DroppedSeed",
     "DumpFile",

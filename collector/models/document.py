@@ -11,21 +11,10 @@ from collector.models.corpus import Corpus
 from common.long_work import LongWork
 
 
-class DocumentFormat(models.TextChoices):
-    """What a document was read from; the value is the ending of such files."""
-
-    TEXT = "txt", "Plain text"
-    MARKDOWN = "md", "Markdown"
-    HTML = "html", "HTML"
-    PDF = "pdf", "PDF"
-    WORD = "docx", "Word (docx)"
-    JSON_LINES = "jsonl", "JSON Lines"
-    CSV = "csv", "CSV"
-
-
 class Document(models.Model):
     """Where an article of a corpus of documents comes from.
 
+    `format` is the name of one of the formats that the catalogue of `ingest.documents` has.
     `external_id` is the requester's own name of it: the `id` of its row, or the path of its file
     inside the folder or archive that was given. `sha256` is that of its file or row, so that a
     later run knows whether it has changed. `n_pages` is null where the format has no pages.
@@ -36,7 +25,7 @@ class Document(models.Model):
     corpus = models.ForeignKey(Corpus, models.CASCADE, db_index=False, related_name="documents")
     article = models.OneToOneField(Article, models.CASCADE, related_name="document")
     external_id = models.CharField(max_length=255)
-    format = models.CharField(max_length=10, choices=DocumentFormat.choices)
+    format = models.CharField(max_length=10)
     file_name = models.CharField(max_length=500)
     sha256 = models.CharField(max_length=64)
     url = models.CharField(max_length=500, blank=True)
@@ -49,9 +38,6 @@ class Document(models.Model):
         ordering = ["external_id"]
         constraints = [
             models.UniqueConstraint(fields=["corpus", "external_id"], name="document_id_once"),
-            models.CheckConstraint(
-                condition=Q(format__in=DocumentFormat.values), name="document_format_is_known"
-            ),
         ]
 
     def __str__(self) -> str:

@@ -7,7 +7,8 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.text import slugify
 
 from collector.document_users import curators_of
-from collector.ingest.documents.files import FORMATS, MOST_FILES
+from collector.ingest.documents.catalogue import described, formats
+from collector.ingest.documents.files import MOST_FILES
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.language_names import is_language
@@ -16,7 +17,8 @@ from collector.models.corpus import CorpusKind
 from collector.models.name import is_name
 from common.sent_form import OnceField
 
-ACCEPTED = ",".join(f".{ending}" for ending in (*FORMATS, "zip"))
+ENDINGS = [ending for each in formats().values() for ending in each.extensions]
+ACCEPTED = ",".join(f".{ending}" for ending in (*ENDINGS, "zip"))
 
 
 class ManyFiles(forms.ClearableFileInput):
@@ -41,8 +43,7 @@ class UploadForm(forms.Form):
     documents = FilesField(
         label="Files",
         widget=ManyFiles(attrs={"accept": ACCEPTED}),
-        help_text="txt, Markdown, HTML, PDF with a text layer, docx, JSON Lines, CSV, or a zip of "
-        "them; 100 MB at once.",
+        help_text=f"{described()}, or a zip of them; 100 MB at once.",
     )
     folder = FilesField(
         label="Or a folder",

@@ -51,6 +51,19 @@ class DocumentText:
     left_out: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class DocumentRow:
+    """A document as its row gives it; `links` are [start, end, id or title] into `text`."""
+
+    where: str
+    id: str
+    title: str
+    text: str
+    url: str
+    licence: str
+    links: tuple[Link, ...]
+
+
 def said_left_out(what: str, number: int) -> list[str]:
     """Return the sentence on so many tables, say, of a document; none for 0."""
     if not number:

@@ -11,27 +11,12 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from collector.ingest.documents.blocks import MAX_ID
+from collector.ingest.documents.catalogue import format_of, listed
 from collector.ingest.errors import DocumentError
 from collector.limited_process import Limits, PassedLimit, cpu_seconds, run_limited
 from collector.parallel import in_processes
 from common.storable import is_text
 
-# By the ending of a file's name, the format it is read as.
-FORMATS = {
-    "txt": "txt",
-    "text": "txt",
-    "md": "md",
-    "markdown": "md",
-    "html": "html",
-    "htm": "html",
-    "xhtml": "html",
-    "pdf": "pdf",
-    "docx": "docx",
-    "jsonl": "jsonl",
-    "ndjson": "jsonl",
-    "csv": "csv",
-}
-READ = "txt, md, html, pdf, docx, jsonl, csv, or a zip of these"
 MOST_FILES = 20_000
 MOST_BYTES = 200 << 20
 # What a zip archive may hold unpacked, and how many times more than packed.
@@ -64,7 +49,8 @@ class DocumentFile:
     @property
     def format(self) -> str:
         """Return what it is read as, blank for an ending that is not known."""
-        return FORMATS.get(PurePosixPath(self.name).suffix.lower().removeprefix("."), "")
+        found = format_of(self.name)
+        return found.name if found else ""
 
     @contextmanager
     def opened(self) -> Iterator[Path]:
@@ -158,7 +144,7 @@ def _refusal(file: DocumentFile) -> str:
     if PurePosixPath(file.name).suffix.lower() == ".zip":
         return f"{file.name} is an archive inside another: unpack it and give its files."
     if not file.format:
-        return f"{file.name} is none of what can be read: {READ}."
+        return f"{file.name} is none of what can be read: {listed()}."
     if len(file.name) > MAX_ID:
         return f"{file.name[:60]}… has a path of more than {MAX_ID} characters."
     if not file.member and file.path.stat().st_size > MOST_BYTES:

@@ -15,6 +15,7 @@ from django.db.models import Count, Max, Sum
 
 from collector.document_users import curators_of, named, users_of_documents
 from collector.ingest.documents.blocks import sections_of, size
+from collector.ingest.documents.catalogue import formats
 from collector.ingest.documents.duplicates import duplicates
 from collector.ingest.documents.files import DocumentFile, find_files
 from collector.ingest.documents.language import are_alike
@@ -33,7 +34,6 @@ from collector.models import (
     Article,
     Corpus,
     Document,
-    DocumentFormat,
     Paragraph,
 )
 from collector.models.article import ParagraphKind
@@ -45,8 +45,6 @@ BATCH = 50
 # So many files are named as the corpus's source, and documents of which much is left out.
 NAMED = 20
 READING, STORING = "Reading files", "Storing documents"
-# Of these one file holds many documents.
-OF_ROWS = (DocumentFormat.JSON_LINES, DocumentFormat.CSV)
 Report = Callable[[str, int, int], None]
 
 
@@ -172,7 +170,9 @@ def _read(
     report: Report,
 ) -> tuple[list[_Entry], int]:
     """Return what was read, its text in the spool, and how many files are as they were."""
-    before = {each.file_name: each.sha256 for each in known.values() if each.format not in OF_ROWS}
+    # Of a table, one file holds many documents: their checksums are of rows.
+    tables = {name for name, each in formats().items() if each.has_rows}
+    before = {each.file_name: each.sha256 for each in known.values() if each.format not in tables}
     entries: list[_Entry] = []
     unchanged = 0
     for number, found in enumerate(read_files(files, processes, before), start=1):

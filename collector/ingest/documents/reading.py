@@ -6,23 +6,25 @@ Nothing of Django's rows is loaded, so that several processes can read side by s
 import hashlib
 import logging
 import re
-import zipfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 
-from collector.ingest.decoding import decoded_text, known_encoding
-from collector.ingest.documents.blocks import HEADING, MAX_TITLE, DocumentText, has_text
-from collector.ingest.documents.files import DocumentFile, check_members, damage_told
+from collector.ingest.documents.blocks import (
+    HEADING,
+    MAX_TITLE,
+    DocumentRow,
+    DocumentText,
+    has_text,
+)
+from collector.ingest.documents.catalogue import formats
+from collector.ingest.documents.files import DocumentFile
 from collector.ingest.documents.formats.plain_text import read_plain_text
-from collector.ingest.documents.formats.rows import DocumentRow, csv_rows, json_rows
-from collector.ingest.documents.formats.web_page import read_markdown, read_web_page
 from collector.ingest.documents.language import language_of, load_identifier
 from collector.ingest.errors import BookError, DocumentError
 from collector.limited_process import (
-    CPU_SECONDS_PER_MIB,
     Limits,
     PassedLimit,
     cpu_seconds,
@@ -32,22 +34,6 @@ from collector.parallel import in_processes
 
 log = logging.getLogger(__name__)
 
-_DECLARED = re.compile(rb"<(?:meta|\?xml)[^>]*?(?:charset|encoding)=[\"']?([\w.:-]+)", re.I)
-_MARKUP = re.compile(r"\s*(?:<!doctype html|<html[\s>])", re.I)
-_HEAD_BYTES = 2048
-# What files of other formats begin with.
-_OTHERS = {b"%PDF": ("a PDF", ".pdf"), b"PK\x03\x04": ("a docx or zip", ".docx or .zip")}
-_WRONG = "\N{REPLACEMENT CHARACTER}"
-
-# ours: pages of a PDF are small, and read by two libraries.
-CPU_SECONDS_PER_MIB_OF_PDF = 300
-# What reads a format, beside what is imported here; long to load, and then there for all children.
-_MODULES = {
-    "pdf": ("pdfplumber", "pypdfium2", "collector.ingest.documents.formats.pdf"),
-    "docx": ("docx",),
-    "html": ("lxml.html", "selectolax.lexbor"),
-    "md": ("lxml.html", "selectolax.lexbor", "markdown_it"),
-}
 WHAT_TO_DO = "Give it as a simpler file, in parts, or as plain text."
 
 
@@ -99,19 +85,23 @@ def _read(work: tuple[DocumentFile, str]) -> Read:
     file, known = work
     try:
         with file.opened() as path:
-            for module in _MODULES.get(file.format, ()):
+            kind = formats()[file.format]
+            for module in kind.needs:
                 import_module(module)
             load_identifier()
-            per_mib = CPU_SECONDS_PER_MIB_OF_PDF if file.format == "pdf" else CPU_SECONDS_PER_MIB
-            limits = Limits(cpu_seconds(path.stat().st_size, per_mib), (path,))
-            return run_limited(_read_at, (file, path, known), limits)
+            limits = Limits(cpu_seconds(path.stat().st_size, kind.cpu_seconds_per_mib), (path,))
+            return run_limited(read_file, (file, path, known), limits)
     except DocumentError as error:
         return [LeftOut(str(error))]
     except PassedLimit as limit:
         return [LeftOut(f"{file.name} is left out: to read it takes {limit}. {WHAT_TO_DO}")]
 
 
-def _read_at(work: tuple[DocumentFile, Path, str]) -> Read:
+def read_file(work: tuple[DocumentFile, Path, str]) -> Read:
+    """Return what a file at a path holds; nothing where its checksum is the known one.
+
+    What goes wrong is returned as LeftOut. No limits are set: `read_files` sets them.
+    """
     file, path, known = work
     try:
         sha256 = _sha256(path)
@@ -134,16 +124,11 @@ def _sha256(path: Path) -> str:
 def _documents(file: DocumentFile, path: Path, sha256: str) -> Read:
     if not path.stat().st_size:
         raise DocumentError(f"{file.name} is empty.")
-    if file.format in ("jsonl", "csv"):
-        rows = (
-            json_rows(path.read_bytes(), file.name)
-            if file.format == "jsonl"
-            else csv_rows(_text(path, file.name), file.name)
-        )
-        found = _in_one_line([_row(row, file) for row in rows], file.name)
+    kind = formats()[file.format]
+    if kind.has_rows:
+        found = _in_one_line([_row(row, file) for row in kind.rows(path, file.name)], file.name)
         return found or [LeftOut(f"{file.name} holds no document.")]
-    text = _FORMATS[file.format](path, file.name)
-    return [_found(file, sha256, text)]
+    return [_found(file, sha256, kind.read(path, file.name))]
 
 
 def _found(file: DocumentFile, sha256: str, text: DocumentText) -> FoundDocument:
@@ -205,72 +190,3 @@ def _row(row: DocumentRow | DocumentError, file: DocumentFile) -> FoundDocument 
 def _language(text: DocumentText) -> str:
     sample = " ".join(block.text for block in text.blocks[:200] if block.kind != HEADING)
     return language_of(sample) or text.language.lower().partition("-")[0][:35]
-
-
-def _text(path: Path, name: str) -> str:
-    """Return the text of a file; raises DocumentError for UTF-8 with a few bytes that are none."""
-    content = path.read_bytes()
-    for start, (what, ending) in _OTHERS.items():
-        if content.startswith(start):
-            raise DocumentError(f"{name} is {what} by what it holds: give it the ending {ending}.")
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        seen = content.decode(errors="replace")
-        n_wrong, n_right = seen.count(_WRONG), sum(letter > "\x7f" for letter in seen)
-        if n_right > 4 * n_wrong:
-            places = "one place" if n_wrong == 1 else f"{n_wrong:,} places, the first"
-            raise DocumentError(
-                f"{name} is UTF-8 but for {places} at byte {error.start}: save it as UTF-8 again."
-            ) from None
-    return decoded_text(content, name).text
-
-
-def decoded_page(path: Path, name: str) -> str:
-    """Return the text of a page, in the encoding that it says it is in if that is so."""
-    content = path.read_bytes()
-    declared = _DECLARED.search(content[:_HEAD_BYTES])
-    encoding = known_encoding(declared[1].decode("ascii")) if declared else ""
-    try:
-        if encoding and encoding != "utf-8":
-            return content.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError:
-        pass
-    return _text(path, name)
-
-
-def _plain(path: Path, name: str) -> DocumentText:
-    text = _text(path, name)
-    if _MARKUP.match(text):
-        raise DocumentError(f"{name} is a page in HTML by what it holds: give it the ending .html.")
-    return read_plain_text(text)
-
-
-def _markdown(path: Path, name: str) -> DocumentText:
-    return read_markdown(_text(path, name))
-
-
-def _web_page(path: Path, name: str) -> DocumentText:
-    return read_web_page(decoded_page(path, name))
-
-
-def _pdf(path: Path, name: str) -> DocumentText:
-    from collector.ingest.documents.formats.pdf import read_pdf
-
-    with path.open("rb") as file:
-        if b"%PDF-" not in file.read(1024):
-            raise DocumentError(f"{name} is no PDF by what it holds: give it its right ending.")
-    return read_pdf(path, name)
-
-
-def _word(path: Path, name: str) -> DocumentText:
-    from collector.ingest.documents.formats.word_file import read_word_file
-
-    why = f"{name} is no docx by what it holds: give it its right ending, or save it as docx."
-    with damage_told(why), zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-    check_members(members, name)
-    return read_word_file(path, name)
-
-
-_FORMATS = {"txt": _plain, "md": _markdown, "html": _web_page, "pdf": _pdf, "docx": _word}

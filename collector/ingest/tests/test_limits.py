@@ -15,6 +15,7 @@ from collector.ingest.books.tables import Tables
 from collector.ingest.documents import reading
 from collector.ingest.documents.blocks import DocumentText
 from collector.ingest.documents.files import DocumentFile, find_files
+from collector.ingest.documents.formats.plain_text import PlainText
 from collector.ingest.documents.reading import FoundDocument, LeftOut, read_files
 from collector.ingest.documents.tests import making
 from collector.ingest.documents.tests.making import prose
@@ -59,9 +60,9 @@ def test_pages_of_many_attributes_or_levels_take_no_longer_than_their_size_allow
 def test_a_document_at_which_its_reader_fails_is_left_out_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setitem(reading._FORMATS, "txt", lambda path, name: DocumentText("", [][0]))
+    monkeypatch.setattr(PlainText, "read", lambda *_: DocumentText("", [][0]))
     path = making.write(tmp_path / "a.txt", prose(3))
-    (one,) = reading._read_at((DocumentFile("a.txt", path), path, ""))
+    (one,) = reading.read_file((DocumentFile("a.txt", path), path, ""))
     assert isinstance(one, LeftOut)
     assert one.why.startswith("a.txt is left out: its reader failed. ")
     # What a programmer needs to know of it stands in the log alone.

@@ -22,6 +22,7 @@ from collector.ingest.documents.blocks import (
     guessed_title,
     size,
 )
+from collector.ingest.documents.catalogue import DocumentFormat
 from collector.ingest.documents.pdf_lines import Line, Page, count_pages, read_pages
 from collector.ingest.errors import DocumentError
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
@@ -51,6 +52,27 @@ _PLACEHOLDER = re.compile(
     r"\.(docx?|odt|tex|html?|indd|pdf)$|^microsoft|untitled|anonymous|about:blank|^https?:", re.I
 )
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+
+
+class Pdf(DocumentFormat):
+    """A PDF with a text layer."""
+
+    name = "pdf"
+    label = "PDF"
+    help = "PDF with a text layer"
+    extensions = ("pdf",)
+    rank = 4
+    begins_with = (b"%PDF", "a PDF", ".pdf")
+    needs = ("pdfplumber", "pypdfium2")
+    # ours: pages of a PDF are small, and read by two libraries.
+    cpu_seconds_per_mib = 300
+
+    def read(self, path: Path, name: str) -> DocumentText:
+        """Return the document in a PDF; raises DocumentError for what is none, or has no text."""
+        with path.open("rb") as file:
+            if b"%PDF-" not in file.read(1024):
+                raise DocumentError(f"{name} is no PDF by what it holds: give it its right ending.")
+        return read_pdf(path, name)
 
 
 def read_pdf(path: Path, name: str) -> DocumentText:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from collector.ingest.documents.blocks import (
     HEADING,
@@ -14,6 +15,8 @@ from collector.ingest.documents.blocks import (
     said_left_out,
     size,
 )
+from collector.ingest.documents.catalogue import DocumentFormat, text_of
+from collector.ingest.errors import DocumentError
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
 from collector.ingest.links import Link
 
@@ -30,8 +33,28 @@ _BARRED = re.compile(r"\s*\|.*\|")
 _NOTE = re.compile(r"\s*(\[\d{1,3}\]|[¹²³⁰⁴-⁹]+|[†‡]+)\s*\S")
 _REFERENCE = re.compile(r"(?<=\S)[ \t]*(\[\d{1,3}\]|[¹²³⁰⁴-⁹]+|[†‡]+)")
 _SENTENCE_END = tuple('.!?…,;:。！？।؟۔"”’»)')
+_MARKUP = re.compile(r"\s*(?:<!doctype html|<html[\s>])", re.I)
 Lines = list[tuple[int, int]]
 """Where lines begin and end in the text."""
+
+
+class PlainText(DocumentFormat):
+    """Text without markup."""
+
+    name = "txt"
+    label = "Plain text"
+    help = "txt"
+    extensions = ("txt", "text")
+    rank = 1
+
+    def read(self, path: Path, name: str) -> DocumentText:
+        """Return the document that a text holds; raises DocumentError for a page in HTML."""
+        text = text_of(path, name)
+        if _MARKUP.match(text):
+            raise DocumentError(
+                f"{name} is a page in HTML by what it holds: give it the ending .html."
+            )
+        return read_plain_text(text)
 
 
 def read_plain_text(text: str, links: Sequence[Link] = ()) -> DocumentText:

@@ -3,12 +3,13 @@
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import orjson
 
-from collector.ingest.documents.blocks import MAX_ID, MAX_TITLE
+from collector.ingest.documents.blocks import MAX_ID, MAX_TITLE, DocumentRow
+from collector.ingest.documents.catalogue import DocumentFormat, text_of
 from collector.ingest.errors import DocumentError
 from collector.ingest.licences import CLOSED
 from collector.ingest.links import Link
@@ -17,57 +18,65 @@ from common.storable import is_text
 MOST_CHARACTERS = 20_000_000
 
 
-@dataclass(frozen=True)
-class DocumentRow:
-    """A document as its row gives it; `links` are [start, end, id or title] into `text`."""
+class JsonLines(DocumentFormat):
+    """A JSON object a line."""
 
-    where: str
-    id: str
-    title: str
-    text: str
-    url: str
-    licence: str
-    links: tuple[Link, ...]
+    name = "jsonl"
+    label = help = "JSON Lines"
+    extensions = ("jsonl", "ndjson")
+    rank = 6
+    has_rows = True
 
-
-def json_rows(content: bytes, name: str) -> Iterator[DocumentRow | DocumentError]:
-    """Yield the documents of a JSON Lines file, and of each line that holds none, why."""
-    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        if line.strip():
-            where = f"{name}, line {number}"
-            try:
-                value = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                yield DocumentError(f"{where} is no JSON in UTF-8: {error}.")
-                continue
-            yield _checked(value, where)
+    def rows(self, path: Path, name: str) -> Iterator[DocumentRow | DocumentError]:
+        """Yield the documents of a JSON Lines file, and of each line that holds none, why."""
+        for number, line in enumerate(
+            path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1
+        ):
+            if line.strip():
+                where = f"{name}, line {number}"
+                try:
+                    value = orjson.loads(line)
+                except orjson.JSONDecodeError as error:
+                    yield DocumentError(f"{where} is no JSON in UTF-8: {error}.")
+                    continue
+                yield _checked(value, where)
 
 
-def csv_rows(text: str, name: str) -> Iterator[DocumentRow | DocumentError]:
-    """Yield the documents of a CSV, and of each row that holds none, why."""
-    head = text.partition("\n")[0]
-    delimiter = max(",;\t", key=head.count)
-    csv.field_size_limit(MOST_CHARACTERS)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        columns = {str(each).strip().lower(): each for each in reader.fieldnames or ()}
-        if "text" not in columns:
-            yield DocumentError(f"{name} has no column called text in its first line.")
-            return
-        for row in reader:
-            where = f"{name}, line {reader.line_num}"
-            value: dict[str, Any] = {key: row.get(column) for key, column in columns.items()}
-            if None in row or None in value.values():
-                yield DocumentError(f"{where} has not as many cells as the first line.")
-                continue
-            try:
-                value["links"] = orjson.loads(value.get("links") or "[]")
-            except orjson.JSONDecodeError:
-                yield DocumentError(f"{where}: links are a JSON list of [start, end, id].")
-                continue
-            yield _checked(value, where)
-    except csv.Error as error:
-        yield DocumentError(f"{name}, line {reader.line_num} is no CSV: {error}.")
+class Csv(DocumentFormat):
+    """A row of cells a document, below the names of the columns."""
+
+    name = "csv"
+    label = help = "CSV"
+    extensions = ("csv",)
+    rank = 7
+    has_rows = True
+
+    def rows(self, path: Path, name: str) -> Iterator[DocumentRow | DocumentError]:
+        """Yield the documents of a CSV, and of each row that holds none, why."""
+        text = text_of(path, name)
+        head = text.partition("\n")[0]
+        delimiter = max(",;\t", key=head.count)
+        csv.field_size_limit(MOST_CHARACTERS)
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        try:
+            columns = {str(each).strip().lower(): each for each in reader.fieldnames or ()}
+            if "text" not in columns:
+                yield DocumentError(f"{name} has no column called text in its first line.")
+                return
+            for row in reader:
+                where = f"{name}, line {reader.line_num}"
+                value: dict[str, Any] = {key: row.get(column) for key, column in columns.items()}
+                if None in row or None in value.values():
+                    yield DocumentError(f"{where} has not as many cells as the first line.")
+                    continue
+                try:
+                    value["links"] = orjson.loads(value.get("links") or "[]")
+                except orjson.JSONDecodeError:
+                    yield DocumentError(f"{where}: links are a JSON list of [start, end, id].")
+                    continue
+                yield _checked(value, where)
+        except csv.Error as error:
+            yield DocumentError(f"{name}, line {reader.line_num} is no CSV: {error}.")
 
 
 def _checked(value: Any, where: str) -> DocumentRow | DocumentError:

@@ -8,8 +8,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+from collector.ingest.decoding import known_encoding
 from collector.ingest.documents.blocks import (
     HEADING,
     MAX_TITLE,
@@ -21,10 +23,13 @@ from collector.ingest.documents.blocks import (
     size,
     title_from,
 )
+from collector.ingest.documents.catalogue import DocumentFormat, text_of
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
 from collector.ingest.links import Link
 from collector.ingest.raised import lowered, raised
 
+_DECLARED = re.compile(rb"<(?:meta|\?xml)[^>]*?(?:charset|encoding)=[\"']?([\w.:-]+)", re.I)
+_HEAD_BYTES = 2048
 # What no reader sees.
 UNSHOWN = "script, style, template"
 # What is no running text, by the rule.
@@ -64,6 +69,47 @@ _WORD = re.compile(r"\w+")
 LONGEST_CELL = 60
 # A larger share of words that only one library has read is told.
 MOST_ODD_WORDS = 0.005
+
+
+class WebPage(DocumentFormat):
+    """A page in HTML."""
+
+    name = "html"
+    label = help = "HTML"
+    extensions = ("html", "htm", "xhtml")
+    rank = 3
+    needs = ("lxml.html", "selectolax.lexbor")
+
+    def read(self, path: Path, name: str) -> DocumentText:
+        """Return the document that a page holds."""
+        return read_web_page(decoded_page(path, name))
+
+
+class Markdown(DocumentFormat):
+    """Text in Markdown."""
+
+    name = "md"
+    label = help = "Markdown"
+    extensions = ("md", "markdown")
+    rank = 2
+    needs = (*WebPage.needs, "markdown_it")
+
+    def read(self, path: Path, name: str) -> DocumentText:
+        """Return the document that a text in Markdown holds."""
+        return read_markdown(text_of(path, name))
+
+
+def decoded_page(path: Path, name: str) -> str:
+    """Return the text of a page, in the encoding that it says it is in if that is so."""
+    content = path.read_bytes()
+    declared = _DECLARED.search(content[:_HEAD_BYTES])
+    encoding = known_encoding(declared[1].decode("ascii")) if declared else ""
+    try:
+        if encoding and encoding != "utf-8":
+            return content.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError:
+        pass
+    return text_of(path, name)
 
 
 def read_web_page(html: str) -> DocumentText:

@@ -1,6 +1,7 @@
 """Reads Word's docx files: headings by their styles, paragraphs, items of lists; no tables."""
 
 import re
+import zipfile
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
@@ -16,7 +17,8 @@ from collector.ingest.documents.blocks import (
     size,
     title_from,
 )
-from collector.ingest.documents.files import damage_told
+from collector.ingest.documents.catalogue import DocumentFormat
+from collector.ingest.documents.files import check_members, damage_told
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH
 from collector.ingest.raised import lowered, raised
 
@@ -38,6 +40,25 @@ _NAMES = {"w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main"}
 _W = f"{{{_NAMES['w']}}}"
 # The property of a run, and the parts of a formula, that are raised or lowered.
 _RAISED, _LOWERED = {"superscript", "sup"}, {"subscript", "sub"}
+
+
+class WordFile(DocumentFormat):
+    """Word's docx."""
+
+    name = help = "docx"
+    label = "Word (docx)"
+    extensions = ("docx",)
+    rank = 5
+    begins_with = (b"PK\x03\x04", "a docx or zip", ".docx or .zip")
+    needs = ("docx",)
+
+    def read(self, path: Path, name: str) -> DocumentText:
+        """Return the document in a docx; raises DocumentError for what is none, or is damaged."""
+        why = f"{name} is no docx by what it holds: give it its right ending, or save it as docx."
+        with damage_told(why), zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+        check_members(members, name)
+        return read_word_file(path, name)
 
 
 def read_word_file(path: Path, name: str) -> DocumentText:

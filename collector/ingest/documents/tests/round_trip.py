@@ -22,7 +22,8 @@ from pathlib import Path
 
 from collector.ingest.documents.blocks import sections_of
 from collector.ingest.documents.files import find_files
-from collector.ingest.documents.reading import FoundDocument, decoded_page, read_files
+from collector.ingest.documents.formats.web_page import decoded_page
+from collector.ingest.documents.reading import FoundDocument, read_files
 
 WORD = re.compile(r"[^\W_]+")
 # What is no text of a page (in XPath), and of a docx.
