@@ -7,6 +7,8 @@ from django.core.management.commands import migrate
 from django.db import connections
 from django.db.migrations.loader import MigrationLoader
 
+from common.command_line import MANAGE
+
 OLD = """These tables were made by an earlier version, and this one cannot change them all.
 Check out 5986b963, start it once on this home, then start this version."""
 
@@ -17,7 +19,7 @@ class Command(migrate.Command):
     Django passes silently over tables that have had some of the migrations of which one was made.
     """
 
-    help = "Bring the tables of a database up to date. Example: .venv/bin/python manage.py migrate"
+    help = f"Bring the tables of a database up to date. Example: {MANAGE} migrate"
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Migrate, or raise CommandError for tables of an earlier version."""
