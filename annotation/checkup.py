@@ -12,7 +12,7 @@ from collector.models import Collection
 from collector.serving import backups
 from common.checkup import Check, index_check
 from common.long_work import WorkState
-from tasks.lifecycle import due_work
+from tasks.work import due_work
 
 # Whoever is at work gives a sign every few seconds.
 SILENT = timedelta(minutes=10)

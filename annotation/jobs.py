@@ -28,13 +28,13 @@ from collector.protocols.loading import ProtocolError
 from collector.serving import liveness
 from common.long_work import LongWork
 from common.prepared_sql import PreparedQuery
-from tasks.lifecycle import due_work
 from tasks.lifecycle.maintenance import maintain_alone
+from tasks.work import due_work
 
 
 @app.task
 def look_after_collection(collection_id: int) -> None:
-    """Maintain one collection and decide what its work brought; see tasks.lifecycle.due_work.
+    """Maintain one collection and decide what its work brought; see tasks.work.due_work.
 
     Work that was under way is handed in, decided and paid after a pause or the end too.
     """

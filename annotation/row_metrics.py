@@ -9,7 +9,7 @@ from annotation.jobs import LONG_WORK
 from collector.models import Collection
 from collector.serving import backups, liveness
 from common.metrics import Row, RowMetrics, seconds_since
-from tasks.lifecycle import due_work
+from tasks.work import due_work
 
 
 def jobs() -> Iterator[Row]:

@@ -8,8 +8,8 @@ from collector.celery import app
 from collector.serving import liveness
 from common.prepared_sql import PreparedQuery
 from tasks.dialog.dialog_maintenance import maintain_dialogs, stages_to_maintain
-from tasks.lifecycle import due_work
 from tasks.models import Ticket, TicketState
+from tasks.work import due_work
 
 OPEN_DIALOG = PreparedQuery(
     lambda: Ticket.objects.exclude(state=TicketState.DONE).order_by().values_list("pk")[:1]

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from collector.models import CollectionState
 from common.metrics import SYNTHETIC, Row, RowMetrics, seconds_since
+from tasks.ledger.book_differences import differences
 from tasks.models import (
     Dialog,
     DialogState,
@@ -21,7 +22,6 @@ from tasks.models import (
     Ticket,
     TicketState,
 )
-from tasks.money.book_differences import differences
 
 # What is compared looks at every payment there is.
 BOOKS_KEPT_SECONDS = 300.0

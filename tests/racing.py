@@ -25,7 +25,7 @@ def claim_slots(sessions: list[int], stage_id: int, start: float) -> int:
 
 def reserve_money(collection_id: int, cents: int, tries: int, start: float) -> int:
     """Return how many of `tries` reservations of `cents` succeeded."""
-    from tasks.money import budget
+    from tasks.ledger import budget
 
     return race([lambda: budget.reserve(collection_id, cents)] * tries, start)
 

@@ -13,7 +13,7 @@ def plan_or_compensate(stage_id: int, leases: list[int], start: float) -> int:
     """Compensate these leases, each in a thread; without any, plan the stage's places."""
     from collector.models import Stage
     from tasks.models import Lease
-    from tasks.money import compensation
+    from tasks.paying import compensation
     from tasks.posting import hits
 
     def plan() -> bool:
@@ -36,7 +36,7 @@ def approve_or_propose(by: str, sessions: list[int], start: float) -> int:
     from collector.models import Collection
     from tasks.crowd import marketplace
     from tasks.models import Session
-    from tasks.money import payments, rejections
+    from tasks.paying import approval, rejections
 
     def agree(operation: str, **given: Any) -> dict[str, Any]:
         return {}
@@ -44,7 +44,7 @@ def approve_or_propose(by: str, sessions: list[int], start: float) -> int:
     marketplace.call = agree
 
     def approve() -> bool:
-        return payments.approve_confirmed(Collection.objects.get(), timezone.now()) > 0
+        return approval.approve_confirmed(Collection.objects.get(), timezone.now()) > 0
 
     def propose(key: int) -> bool:
         try:
@@ -60,7 +60,7 @@ def approve_or_propose(by: str, sessions: list[int], start: float) -> int:
 def confirm_or_withdraw(by: str, proposals: list[int], start: float) -> int:
     """Confirm these proposals as Grace, or withdraw them as anybody else; say how many it did."""
     from tasks.models import Rejection
-    from tasks.money import rejections
+    from tasks.paying import rejections
 
     act = rejections.confirm if by == "grace" else rejections.withdraw
     rows = [Rejection.objects.get(pk=key) for key in proposals]

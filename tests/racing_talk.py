@@ -39,8 +39,8 @@ def sweep(stage_id: int, times: int, start: float) -> int:
 def end_it(dialogs: list[int], start: float) -> int:
     """End and settle these dialogs, and look after their stage, all at once."""
     from tasks.dialog import dialog_maintenance, moves, presence, settlement
-    from tasks.dialog.rules import Ending, Role
     from tasks.models import Dialog, Ticket
+    from tasks.work.dialog_rules import Ending, Role
 
     attempts: list[Callable[[], bool]] = []
     for number, key in enumerate(dialogs):

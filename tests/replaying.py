@@ -21,6 +21,7 @@ from annotation.replay.rerun import Rerun
 from collector.models import Collection, Stage
 from collector.protocols.loading import get_protocol
 from collector.protocols.revisions import revise
+from tasks.ledger import payments
 from tasks.models import (
     Grant,
     GrantState,
@@ -32,7 +33,6 @@ from tasks.models import (
     Submission,
     Worker,
 )
-from tasks.money import bonuses
 from tasks.people import eligibility, qualifications
 from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.browser import Browser
@@ -159,7 +159,7 @@ def reject_reward_and_leave_out() -> None:
     work = Submission.objects.filter(lease__unit__stage__collection=collection, counts=True)
     one, other, *_ = work.order_by("pk")
     Submission.objects.filter(pk=one.pk).update(state=ReceiptState.REJECTED)
-    bonuses.give(other.lease, 75, "Clear.", "Rita", uuid4(), timezone.now())
+    payments.give_bonus(other.lease, 75, "Clear.", "Rita", uuid4(), timezone.now())
     exclude_worker(collection, least_missed(collection), "Copied.", "Rita", timezone.now())
 
 

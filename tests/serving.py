@@ -37,7 +37,7 @@ for line in sys.stdin:
             # has the marketplace's own side.
             if django.apps.apps.is_installed("tasks"):
                 with contextlib.suppress(django.db.DatabaseError):
-                    importlib.import_module("tasks.lifecycle.due_work").wake_all()
+                    importlib.import_module("tasks.work.due_work").wake_all()
     except Exception:
         reply = {"error": traceback.format_exc()}
     print(json.dumps(reply), flush=True)

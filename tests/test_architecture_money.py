@@ -89,7 +89,7 @@ def test_nobody_proposes_to_reject_but_a_person_on_one_page() -> None:
         and isinstance(node.value, ast.Name)
         and node.value.id == "rejections"
     }
-    assert proposing == {"tasks/money/pay_decisions.py"}
+    assert proposing == {"tasks/paying/pay_decisions.py"}
 
 
 def test_the_pages_about_money_ask_for_no_verdict() -> None:

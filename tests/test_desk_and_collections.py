@@ -17,7 +17,7 @@ from marketplace.hits import contests
 from marketplace.models import HIT, AccessKey, AuditEntry, DeskSession, DeskUser
 from marketplace.people.account_opening import open_requester
 from marketplace.tests.desk import DeskVisitor, desk_client
-from tasks.money import rejection_terms
+from tasks.ledger import rejection_terms
 from tasks.tests.making import make_collection
 from tests.page_workers import run
 from tests.whole_world import whole_world

@@ -21,9 +21,9 @@ from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.conftest import QUESTION
 from tasks.crowd import marketplace, requester_api
 from tasks.models import Session
-from tasks.money import payments
+from tasks.paying import approval, reconcile
 from tasks.people import qualifications
-from tasks.posting import hits, reconcile
+from tasks.posting import hits
 from tasks.tests.making import make_collection, make_session, make_worker, questions_for, stage_of
 from tasks.work import leases, submissions
 
@@ -83,7 +83,7 @@ class Halves:
         assert reconcile.confirm_submissions(stage.collection, timezone.now()) == 1
         self.note("before it is paid")
         later = timezone.now() + timedelta(hours=1)
-        assert payments.approve_confirmed(stage.collection, later) == 1
+        assert approval.approve_confirmed(stage.collection, later) == 1
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_what_was_paid_a_moment_later_there_is_paid_here_too(halves: Halves) -> 
     halves.go_back("default", "before it is paid")
     assert found() == {}
     later = timezone.now() + timedelta(hours=1)
-    assert payments.approve_confirmed(halves.stage.collection, later) == 1
+    assert approval.approve_confirmed(halves.stage.collection, later) == 1
     assert LedgerEntry.objects.filter(kind="reward").count() == 1
 
 

@@ -7,7 +7,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from tasks.models import LeaseState, Payment, Posting, Rejection, Submission
-from tasks.money import rejections
+from tasks.paying import rejections
 from tasks.tests.deciding import make_confirmed
 from tasks.tests.making import (
     make_collection,

@@ -21,7 +21,6 @@ from marketplace.people.groups import add_members, make_group, remove_member
 from marketplace.tests.visitor import Visitor
 from tasks.crowd import groups, requester_api
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.kinds.hit_words import title_of
 from tasks.lifecycle.maintenance import maintain
 from tasks.management.commands.simulate import Command
 from tasks.models import Grant, GrantState
@@ -30,6 +29,7 @@ from tasks.people.audience import audience_of
 from tasks.people.hits_up import groups_needed
 from tasks.simulation.crowd import Result
 from tasks.tests.making import make_collection
+from tasks.work.kinds.hit_words import title_of
 from tests.page_workers import run
 from tests.whole_world import whole_world
 

@@ -109,12 +109,12 @@ def pay_bonuses_from_both_sides(slug: str) -> tuple[dict[str, int], dict[str, in
     from django.utils import timezone
 
     from tasks.crowd import bonuses as wire
+    from tasks.ledger.payments import give_bonus
     from tasks.models import Submission
-    from tasks.money import bonuses
 
     before = both_ledgers(slug)
     one, other = Submission.objects.filter(lease__unit__stage__collection__slug=slug)[:2]
-    bonuses.give(one.lease, 125, "The clearest questions.", "rita", uuid4(), timezone.now())
+    give_bonus(one.lease, 125, "The clearest questions.", "rita", uuid4(), timezone.now())
     stay = other.session
     wire.send(stay.person, stay.session_id, amount="0.70", reason="Thank you.", token="desk")
     after = before

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from collector.models import Collection
-from tasks.lifecycle import due_work
+from tasks.work import due_work
 
 View = Callable[..., HttpResponseBase]
 

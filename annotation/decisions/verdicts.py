@@ -33,8 +33,8 @@ from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import Parameters
-from tasks.kinds.registry import kind_of
 from tasks.models import Answer, Question, Unit, UnitItem
+from tasks.work.kinds.registry import kind_of
 
 CHUNK = 500
 # Answers in the order in which they were given. Clocks do not tell it: of two handed in at once the

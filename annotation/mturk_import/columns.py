@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.mturk_import.result_files import Result
 from common.actions import ActionError
-from tasks.widgets.text import UNTYPABLE
+from tasks.work.widgets.text import UNTYPABLE
 
 NUMBER = "{n}"
 MOST_ITEMS = 200

@@ -13,12 +13,12 @@ from collector.protocols.loading import Protocol
 from collector.protocols.parameters import Parameters
 from collector.protocols.stage_tables import FormTable, LabelTable, TextTable
 from common.actions import ActionError
-from tasks.kinds.kind import Data
-from tasks.kinds.kind import Item as PageItem
-from tasks.kinds.registry import kind_of
 from tasks.models import Session, UnitItem
 from tasks.models.people import ARCHIVE
-from tasks.work.protocol_checks import protocol_problems
+from tasks.work.kinds.kind import Data
+from tasks.work.kinds.kind import Item as PageItem
+from tasks.work.kinds.protocol_checks import protocol_problems
+from tasks.work.kinds.registry import kind_of
 
 
 @dataclass(frozen=True)

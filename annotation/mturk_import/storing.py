@@ -14,7 +14,6 @@ from annotation.mturk_import.plan import Work, known_ids
 from annotation.mturk_import.result_files import Result
 from collector.models import Collection, Seed, Stage
 from collector.protocols.creation import parameters_of
-from tasks.kinds.registry import kind_of
 from tasks.models import (
     Exposure,
     Identity,
@@ -35,6 +34,7 @@ from tasks.models import (
     Worker,
 )
 from tasks.models.people import ARCHIVE
+from tasks.work.kinds.registry import kind_of
 from tasks.work.units import create_unit
 
 # Where the people come from, so that one of them is one worker in every collection.

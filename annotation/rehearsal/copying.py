@@ -33,7 +33,7 @@ from collector.models import (
 from collector.models.article import ArticleKind
 from collector.models.collection import new_pseudonym_key
 from collector.protocols.creation import parameters_of
-from tasks.kinds.registry import kind_of
+from tasks.work.kinds.registry import kind_of
 
 FEWEST_SEEDS = 5
 # A smaller corpus is copied whole; of a larger one what seeds show, and what that links to.

@@ -15,12 +15,12 @@ from annotation.tables.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
-from tasks.kinds.hit_words import title_of
+from tasks.costs.estimates import Totals
+from tasks.costs.expected_pay import cents_per_hour
 from tasks.models import Payment, PaymentState
-from tasks.money.estimates import Totals
-from tasks.money.expected_pay import cents_per_hour
 from tasks.simulation import collection_watch
 from tasks.simulation.crowd import Result
+from tasks.work.kinds.hit_words import title_of
 
 # Brysbaert, Journal of Memory and Language 109 (2019): silent reading of English non-fiction.
 READ_WORDS_PER_MINUTE = 238

@@ -25,8 +25,8 @@ from collector.models.corpus import CorpusKind
 from collector.protocols.loading import ProtocolError, get_protocol
 from common.actions import ActionError
 from common.command_line import MANAGE
-from tasks.kinds.registry import kind_of
-from tasks.money.estimates import estimate, totals
+from tasks.costs.estimates import estimate, totals
+from tasks.work.kinds.registry import kind_of
 
 DEFAULT_WORKERS = 12
 MOST_WORKERS = 100

@@ -20,15 +20,15 @@ from collector.retrieval.file_format import RetrievalError
 from collector.retrieval.passages import build_passages
 from collector.serving.one_process import make_requester, serving
 from common.actions import ActionError
-from tasks.kinds.hit_words import title_of
-from tasks.kinds.registry import kind_of
+from tasks.costs.estimates import estimate, totals
 from tasks.lifecycle.publication import publish
-from tasks.money.estimates import estimate, totals
-from tasks.pages import lease_context
 from tasks.pages.work_page import preview_page
+from tasks.people import lease_context
 from tasks.simulation.behaviour import MIXED
 from tasks.simulation.crowd import Result
 from tasks.simulation.recruiting import recruit
+from tasks.work.kinds.hit_words import title_of
+from tasks.work.kinds.registry import kind_of
 
 THREADS = 4
 # Of the whole: until the first worker comes, and until the last one leaves.

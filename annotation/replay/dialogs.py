@@ -13,8 +13,8 @@ from collector.models import Stage
 from tasks.dialog import moves, pairing, presence, settlement, waiting_room
 from tasks.dialog.dialog_state import view_of
 from tasks.dialog.moves import Move
-from tasks.dialog.rules import Ending, Refused, Role
 from tasks.models import Dialog, Lease, Ticket, TicketState, Topic, Worker
+from tasks.work.dialog_rules import Ending, Refused, Role
 
 
 class ReplayedDialogs:

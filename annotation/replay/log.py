@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from tasks.dialog.rules import Ending, Reply, Role
+from tasks.work.dialog_rules import Ending, Reply, Role
 
 VERSION = 1
 

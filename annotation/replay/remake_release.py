@@ -38,6 +38,7 @@ from annotation.splits.difficulty.status import table_of
 from collector.models import Collection, CollectionState, Corpus
 from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
+from tasks.ledger import budget, payments
 from tasks.lifecycle.publication import close_stage, finish, pause, reopen
 from tasks.models import (
     Answer,
@@ -49,7 +50,6 @@ from tasks.models import (
     Submission,
     Worker,
 )
-from tasks.money import budget, payments
 from tasks.posting import hits
 from tasks.simulation.synthetic_fields import marked
 

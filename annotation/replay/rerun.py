@@ -14,8 +14,6 @@ from annotation.replay.recreation import write_texts
 from annotation.replay.units import ReplayedPlaces, only, with_topics
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
-from tasks.dialog.rules import Role
-from tasks.kinds.registry import kind_of
 from tasks.models import (
     Grant,
     GrantState,
@@ -34,6 +32,8 @@ from tasks.simulation.page_parser import Page
 from tasks.simulation.work_page import WorkPage
 from tasks.simulation.worker import SimulatedWorker
 from tasks.work import leases
+from tasks.work.dialog_rules import Role
+from tasks.work.kinds.registry import kind_of
 
 # A job of the same instance may come between what is told and what is accepted.
 MOST_TRIES = 3

@@ -1,8 +1,8 @@
 """Whether the dialogs that a log tells of can have been: who held them, and whose move it was."""
 
 from annotation.replay.log import AssignmentLine, DialogLine, Log, LogError, MoveLine
-from tasks.dialog import rules
-from tasks.dialog.rules import Role
+from tasks.work import dialog_rules as rules
+from tasks.work.dialog_rules import Role
 
 # Nobody has ended these: their last answer has.
 ENDS_ITSELF = (rules.Ending.ALL_ASKED, rules.Ending.UNANSWERABLE)

@@ -13,11 +13,11 @@ from annotation.replay.log import AssignmentLine, Log, LogError
 from collector.models import Collection, Seed, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
-from tasks.kinds.registry import kind_of
+from tasks.ledger import budget
 from tasks.lifecycle.publication import publish
 from tasks.models import LeaseState, Posting, PostingState, Question, Topic, Unit
-from tasks.money import budget
 from tasks.posting import hits
+from tasks.work.kinds.registry import kind_of
 from tasks.work.units import add_topics, create_unit
 
 

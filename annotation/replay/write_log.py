@@ -52,7 +52,6 @@ from collector.models import Collection, SeedParagraph, StageState
 from collector.models.corpus import CorpusKind
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import revisions_of
-from tasks.dialog.rules import Ending, Reply, Role
 from tasks.models import (
     Answer,
     Dialog,
@@ -69,6 +68,7 @@ from tasks.models import (
     Unit,
 )
 from tasks.simulation.synthetic_fields import SYNTHETIC_FIELDS, made_up
+from tasks.work.dialog_rules import Ending, Reply, Role
 
 # How many dialogs are read at a time, with all their turns; and seeds, with their passages.
 CHUNK_DIALOGS, CHUNK_SEEDS = 200, 500

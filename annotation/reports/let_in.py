@@ -5,9 +5,9 @@ from django.db.models import Count, Q
 from annotation.tables.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from tasks.kinds.hit_words import title_of
 from tasks.models import Grant, GrantState, Submission
 from tasks.people.qualifications import trusted_grants
+from tasks.work.kinds.hit_words import title_of
 
 LET_IN = Q(is_let_in=True)
 

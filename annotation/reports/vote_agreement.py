@@ -9,7 +9,7 @@ from annotation.records.schema import QuestionRecord, SeedRecord, peoples_votes
 from annotation.tables.agreement import COEFFICIENT_COLUMNS, INTERVALS, coefficient_cells
 from annotation.tables.table import Cell, Table
 from collector.protocols.parameters import Parameters
-from tasks.kinds.registry import kind_of
+from tasks.work.kinds.registry import kind_of
 
 
 @dataclass

@@ -33,7 +33,7 @@ class Collection(models.Model):
     paid; together they never exceed `budget_cents` nor `maximum_cents`: what it was said to cost at
     most, for the seeds and parameters that `maximum_for` names; None before it was published.
     `maintained_until` is until when one job has the collection to itself, `look_at` when the jobs
-    look at it next (see tasks.lifecycle.due_work), `looked_at_for` a digest of the work and people
+    look at it next (see tasks.work.due_work), `looked_at_for` a digest of the work and people
     for which it is known who may take what (see tasks.people.eligibility), `archived_at` since when
     it is out of the lists, `form_key` which form made it, so that sent again it makes no other.
     """
@@ -148,7 +148,7 @@ class StageState(models.TextChoices):
 
 
 class Stage(models.Model):
-    """`name` is the stage's table in the protocol's parameters, `kind` a module of tasks.kinds."""
+    """`name` is the stage's table in the protocol's parameters, `kind` its kind of work."""
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="stages")
     name = models.CharField(max_length=80)

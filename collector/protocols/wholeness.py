@@ -20,7 +20,7 @@ SEEDS, CURATED_SEEDS = (
 )
 NEEDED = (
     "collector.seeds.seed_contracts.SPLITS",
-    "tasks.work.protocol_checks.CHECKS",
+    "tasks.work.kinds.protocol_checks.CHECKS",
     "annotation.protocols.contracts.VALIDATION",
     "annotation.protocols.contracts.EXPORT",
 )
@@ -29,7 +29,7 @@ FITTING = (
     "annotation.protocols.contracts.REPORT",
     "annotation.protocols.contracts.SCORING",
 )
-GET_KIND = "tasks.kinds.registry.get_kind"
+GET_KIND = "tasks.work.kinds.registry.get_kind"
 UNKNOWN_PLACEHOLDERS = "tasks.pages.wording.unknown_placeholders"
 
 

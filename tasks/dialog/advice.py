@@ -6,10 +6,10 @@ from uuid import UUID
 from django.db.models import Q
 
 from collector.protocols.creation import parameters_of
-from tasks.dialog.sections import section_of
 from tasks.models import Lease, Turn
-from tasks.widgets.problems import Problem
-from tasks.work.protocol_checks import protocol_problems
+from tasks.work.kinds.protocol_checks import protocol_problems
+from tasks.work.sections import section_of
+from tasks.work.widgets.problems import Problem
 
 
 def hints_on_question(lease: Lease, message: UUID) -> list[Problem]:

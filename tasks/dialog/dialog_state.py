@@ -15,11 +15,11 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.stage_tables import DialogTable
 from common.committed_cache import kept_once_committed
 from common.prepared_sql import JoinedQuery, Table, execute, given_rows
-from tasks.dialog import rules
-from tasks.dialog.rules import Ending, Reply, Role, limits_of
-from tasks.dialog.sections import Section, section_of
-from tasks.kinds.kind import table_as
 from tasks.models import Dialog, DialogState, Lease, Posting, Session, Ticket, Topic
+from tasks.work import dialog_rules as rules
+from tasks.work.dialog_rules import Ending, Reply, Role, limits_of
+from tasks.work.kinds.kind import table_as
+from tasks.work.sections import Section, section_of
 
 M = TypeVar("M", bound=Model)
 TICKET_QUERY = JoinedQuery(

@@ -31,9 +31,9 @@ from tasks.dialog.fingerprint import (
 from tasks.dialog.group_commit import GroupCommit
 from tasks.dialog.moves import JudgedMove, Move, StoredMove
 from tasks.dialog.partner_view import change_of, page_state
-from tasks.dialog.rules import Refused
 from tasks.dialog.socket_actions import Holder, State
 from tasks.models import Ticket, TicketState
+from tasks.work.dialog_rules import Refused
 
 log = logging.getLogger(__name__)
 # Whoever is back so soon has not been away: a page that reloads, a line that was cut.

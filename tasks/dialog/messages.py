@@ -6,8 +6,8 @@ from uuid import UUID
 import orjson
 
 from common.rate_limit import Limit
-from tasks.dialog.rules import Refused, Reply
-from tasks.pages.payload import shallow, typable
+from tasks.payload import shallow, typable
+from tasks.work.dialog_rules import Refused, Reply
 
 # Of one socket: as fast as anybody types, and not as fast as anybody can flood.
 MESSAGES = Limit(at_once=40, seconds=0.5)

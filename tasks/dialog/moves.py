@@ -15,11 +15,11 @@ import orjson
 from django.db import connection, transaction
 
 from common.prepared_sql import change, execute
-from tasks.dialog import rules
 from tasks.dialog.dialog_state import DialogSnapshot, TicketView, view_of
 from tasks.dialog.messages import OUT_OF_DATE
-from tasks.dialog.rules import Ending, Refused, Reply, Role
 from tasks.models import Dialog, DialogState, PartnerReport, Ticket
+from tasks.work import dialog_rules as rules
+from tasks.work.dialog_rules import Ending, Refused, Reply, Role
 
 # Locks the dialog: nobody can end it in between.
 GO_ON = "UPDATE tasks_dialog SET moved_at = %(now)s WHERE id = %(dialog)s AND state = 'talking'"

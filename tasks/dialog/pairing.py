@@ -22,6 +22,7 @@ from tasks.dialog.dialog_state import dialog_table
 from tasks.dialog.matching import WaitingWorker, match_pairs
 from tasks.dialog.pay import longest_dialog_cents
 from tasks.dialog.presence import FRESH, seconds_waited, who_are_present
+from tasks.ledger import budget
 from tasks.models import (
     Dialog,
     LeaseState,
@@ -30,7 +31,6 @@ from tasks.models import (
     TicketState,
     Topic,
 )
-from tasks.money import budget
 
 OPEN = JoinedQuery(
     Table(

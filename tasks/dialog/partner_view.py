@@ -7,13 +7,13 @@ from django.db.models import Count, Q
 
 from collector.protocols.stage_tables import DialogTable
 from common.committed_cache import kept_once_committed
-from tasks.dialog import rules
 from tasks.dialog.dialog_state import DialogSnapshot, TicketView
 from tasks.dialog.moves import role_of
 from tasks.dialog.presence import is_present, seconds_waited
-from tasks.dialog.rules import Ending, Role
-from tasks.dialog.sections import Section
 from tasks.models import Dialog, DialogState, PartnerReport, Ticket, TicketState
+from tasks.work import dialog_rules as rules
+from tasks.work.dialog_rules import Ending, Role
+from tasks.work.sections import Section
 
 # So many dialogs that were not broken off tell how long one usually is.
 USUAL_OF = 50

@@ -5,10 +5,10 @@ from datetime import datetime
 from collector.models import Stage
 from collector.protocols.parameters import Parameters
 from collector.protocols.stage_tables import DialogTable
-from tasks.dialog import rules
-from tasks.dialog.rules import limits_of
+from tasks.ledger import budget
 from tasks.models import Dialog, Payment, PaymentKind, Ticket
-from tasks.money import budget
+from tasks.work import dialog_rules as rules
+from tasks.work.dialog_rules import limits_of
 
 
 def longest_wait_cents(table: DialogTable, parameters: Parameters) -> int:

@@ -10,8 +10,8 @@ from collector.protocols.stage_tables import DialogTable
 from common.prepared_sql import execute, given_rows, locking
 from tasks.dialog import moves
 from tasks.dialog.dialog_state import dialog_table, state_of
-from tasks.dialog.rules import Ending, Role
 from tasks.models import Dialog, DialogState, Exposure, LeaseState, Ticket, TicketState, Topic
+from tasks.work.dialog_rules import Ending, Role
 
 # Open sockets are noted several times within this; see `seen`.
 SILENCE = timedelta(seconds=90)

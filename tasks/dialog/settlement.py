@@ -10,12 +10,9 @@ from django.db.models import F
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.stage_tables import DialogTable
-from tasks.dialog import rules
 from tasks.dialog.dialog_state import dialog_table, state_of
 from tasks.dialog.pay import owe_turns, owe_wait
 from tasks.dialog.presence import stop_clock
-from tasks.dialog.rules import Ending, Role, limits_of
-from tasks.dialog.sections import section_of
 from tasks.models import (
     Answer,
     Dialog,
@@ -27,6 +24,9 @@ from tasks.models import (
     Topic,
     Turn,
 )
+from tasks.work import dialog_rules as rules
+from tasks.work.dialog_rules import Ending, Role, limits_of
+from tasks.work.sections import section_of
 
 DONE = {"data": {"dialog": True}}
 

@@ -17,7 +17,7 @@ from common.rate_limit import MemoryBucket
 from tasks.dialog import messages, socket_actions
 from tasks.dialog.database_threads import THREADS
 from tasks.dialog.hub import Hub, Seat, hub_here
-from tasks.dialog.rules import Refused
+from tasks.work.dialog_rules import Refused
 
 log = logging.getLogger(__name__)
 # A socket that does not say who it is within this is closed.

@@ -13,10 +13,10 @@ from tasks.dialog import messages, moves, pairing, presence, settlement, waiting
 from tasks.dialog.dialog_state import TicketView, view_of
 from tasks.dialog.moves import Move
 from tasks.dialog.partner_view import page_state
-from tasks.dialog.rules import Ending, Refused
 from tasks.models import Dialog, LeaseState, Ticket, TicketState
-from tasks.pages.lease_context import held_lease
-from tasks.pages.tokens import GONE, LEASE_SALT, LONGEST_STAY
+from tasks.people.lease_context import held_lease
+from tasks.people.tokens import GONE, LEASE_SALT, LONGEST_STAY
+from tasks.work.dialog_rules import Ending, Refused
 
 OVER = "Your time for this HIT is over, or it was returned. Open it again from the marketplace."
 

@@ -10,10 +10,10 @@ from tasks.dialog import moves, settlement
 from tasks.dialog.dialog_state import dialog_table
 from tasks.dialog.pairing import open_dialog
 from tasks.dialog.pay import longest_wait_cents
-from tasks.dialog.rules import Ending
+from tasks.ledger import budget
 from tasks.models import Lease, LeaseState, Ticket, TicketState
-from tasks.money import budget
 from tasks.people.qualifications import roles_of
+from tasks.work.dialog_rules import Ending
 
 
 class NoRoom(Exception):

@@ -14,7 +14,7 @@ from common.checkup import Check
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.dialog import dialog_maintenance, moves, settlement, waiting_room
-from tasks.dialog.rules import Ending
+from tasks.ledger import book_differences
 from tasks.lifecycle.maintenance import maintain_alone
 from tasks.models import (
     Dialog,
@@ -32,10 +32,10 @@ from tasks.models import (
     TicketState,
     Unit,
 )
-from tasks.money import book_differences
-from tasks.posting import empty_submissions, reconcile
-from tasks.posting.reconcile import LOST_AFTER
+from tasks.paying import empty_submissions, reconcile
+from tasks.paying.reconcile import LOST_AFTER
 from tasks.work import leases
+from tasks.work.dialog_rules import Ending
 
 # Sweeps come every few seconds, and mend all this by themselves while they run.
 LATE = timedelta(minutes=10)

@@ -13,21 +13,22 @@ from collector.models.collection import LONGEST_CLAIM
 from collector.protocols.creation import parameters_of
 from common.renewed_claim import renewed
 from common.wrong_clocks import CLOCK, expired
+from tasks.costs import estimates
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
+from tasks.ledger import accepted_examples, lease_reserves
 from tasks.lifecycle import wrong_times
-from tasks.money import (
+from tasks.paying import (
+    approval,
     bonuses,
     compensation,
-    estimates,
+    empty_submissions,
     external_bonuses,
-    lease_reserves,
-    payments,
+    reconcile,
     rejection_delivery,
 )
-from tasks.money.performance_bonuses import accepted_examples
 from tasks.people import eligibility, partner_reports, problem_reports, qualifications
-from tasks.posting import empty_submissions, hits, posting_demand, reconcile
+from tasks.posting import hits, posting_demand
 from tasks.work import leases, units
 
 log = logging.getLogger(__name__)
@@ -172,7 +173,7 @@ def _steps(
         # Before its HIT is done with and deleted.
         "bonuses sent": lambda: bonuses.send_due(collection, now),
         "bonuses paid elsewhere": lambda: external_bonuses.find(collection, now),
-        "submissions approved": lambda: payments.approve_confirmed(collection, now),
+        "submissions approved": lambda: approval.approve_confirmed(collection, now),
         "further HITs published": publish_further,
         "bonuses awarded": lambda: sum(
             accepted_examples.award_bonuses(stage, now) for stage in stages
@@ -206,6 +207,6 @@ def _publishing(stages: list[Stage], now: datetime) -> tuple[Callable[[], int], 
 def pay_unfinished(collection: Collection, now: datetime) -> int:
     """Owe what was saved in leases that ran out of time and were never taken up again."""
     # Late work is taken for an hour after the marketplace's deadline: that comes first.
-    unpaid = compensation.unpaid_leases(collection).filter(session__signed_until__lt=now)
+    unpaid = lease_reserves.unpaid_leases(collection).filter(session__signed_until__lt=now)
     leased = unpaid.select_related("unit__stage__collection", "session__posting")
     return sum(compensation.owe_for_unfinished(lease, now) for lease in leased)

@@ -13,10 +13,10 @@ from collector.protocols.parameters import Parameters
 from collector.protocols.wholeness import check_parts
 from common.actions import ActionError
 from common.command_line import MANAGE
+from tasks.costs import estimates
+from tasks.costs.expected_pay import Shortfall, shortfalls
 from tasks.crowd.requester_api import call
-from tasks.money import estimates
-from tasks.money.expected_pay import Shortfall, shortfalls
-from tasks.money.rejection_terms import told_requester
+from tasks.ledger.rejection_terms import told_requester
 from tasks.pages.wording import price
 from tasks.people.audience import place
 from tasks.people.trusted import check_groups

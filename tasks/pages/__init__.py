@@ -1,1 +1,1 @@
-"""The external HIT page: entry, consent, work, drafts, submission."""
+"""The external HIT page: preview, consent, work, drafts, submission."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from common.prepared_sql import JoinedQuery, Table, execute
 from tasks.crowd import marketplace
 from tasks.models import Posting, Session
-from tasks.pages.entry import Entry, Refused
-from tasks.pages.lease_context import COLLECTION, PARAMETERS, STAGE, with_parameters
+from tasks.people.entry import Entry, Refused
+from tasks.people.lease_context import COLLECTION, PARAMETERS, STAGE, with_parameters
 
 TAKEN_SINCE = """EXISTS (
     SELECT 1 FROM tasks_session later

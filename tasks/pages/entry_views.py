@@ -20,22 +20,21 @@ from django.views.decorators.http import require_GET, require_POST
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.texts import current_text
-from tasks.kinds.hit_words import title_of
-from tasks.lifecycle import due_work
+from tasks.ledger.lease_reserves import ReserveFailed
 from tasks.models import Consent, LeaseEnded, LeaseState, PostingState, Session, Submission
-from tasks.money.lease_reserves import ReserveFailed
-from tasks.pages import arrival, lease_context, notice_pages
-from tasks.pages import entry as entries
-from tasks.pages.entry import Refused
+from tasks.pages import arrival, notice_pages
 from tasks.pages.page_state import FRAME_PREFERENCES, preferences_asked_for
-from tasks.pages.tokens import session_of, session_token
 from tasks.pages.wording import fill_placeholders, markdown, pay
 from tasks.pages.work_page import preview_page, work_page
-from tasks.people import eligibility
+from tasks.paying import reconcile
+from tasks.people import eligibility, lease_context
+from tasks.people import entry as entries
+from tasks.people.entry import Refused
 from tasks.people.qualifications import may_take
-from tasks.posting import reconcile
+from tasks.people.tokens import session_of, session_token
 from tasks.posting.hits import is_open
-from tasks.work import leases
+from tasks.work import due_work, leases
+from tasks.work.kinds.hit_words import title_of
 
 View = Callable[..., HttpResponseBase]
 # What Django's never_cache says by several headers that it puts together anew each time.

@@ -14,18 +14,18 @@ from rest_framework.exceptions import APIException, MethodNotAllowed
 
 from collector.retrieval.file_format import RetrievalError
 from common.trace import assignment_digest, note, request_id
-from tasks.kinds.kind import HandedInTogether
-from tasks.kinds.registry import kind_of
 from tasks.models import Lease, LeaseEnded, LeaseState, ProblemReport, Submission
-from tasks.pages import entry as entries
 from tasks.pages.notice_pages import work_form
 from tasks.pages.page_state import DEFAULTS, seen_instructions
-from tasks.pages.payload import read_json
-from tasks.pages.tokens import bearers_lease
 from tasks.pages.work_page import items_of
+from tasks.payload import read_json
+from tasks.people import entry as entries
+from tasks.people.tokens import bearers_lease
 from tasks.work import leases, submissions
 from tasks.work.articles import article_page
-from tasks.work.ordered_answers import NotTheNextQuestion
+from tasks.work.kinds.kind import HandedInTogether
+from tasks.work.kinds.ordered_answers import NotTheNextQuestion
+from tasks.work.kinds.registry import kind_of
 from tasks.work.searching import results_of
 
 logger = logging.getLogger(__name__)

@@ -11,11 +11,11 @@ from collector.models import CollectionText, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import SkippingTable
-from tasks.kinds.hit_words import title_of
-from tasks.kinds.registry import kind_of
 from tasks.models import Lease
-from tasks.pages.tokens import lease_token
 from tasks.pages.wording import currency, fill_placeholders, markdown, pay
+from tasks.people.tokens import lease_token
+from tasks.work.kinds.hit_words import title_of
+from tasks.work.kinds.registry import kind_of
 
 URLS = (
     "draft",

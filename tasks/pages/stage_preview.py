@@ -18,12 +18,12 @@ from django.utils import timezone
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.texts import current_text
-from tasks.kinds.kind import Item
-from tasks.kinds.registry import kind_of
 from tasks.models import Lease, Question, Unit, UnitItem
-from tasks.pages import lease_context
 from tasks.pages.work_page import preview_page, trial_page
+from tasks.people import lease_context
 from tasks.work.articles import article_page
+from tasks.work.kinds.kind import Item
+from tasks.work.kinds.registry import kind_of
 from tasks.work.searching import results_of
 from tasks.work.submissions import CheckedSubmission, examine
 

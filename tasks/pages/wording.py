@@ -5,10 +5,10 @@ import re
 from collector.models import Collection
 from collector.protocols.parameters import Parameters, StageTable
 from common.markdown import html_of
-from tasks.kinds.hit_words import filled, numbers_of
-from tasks.kinds.registry import kind_of
-from tasks.money.rejection_terms import told_workers
+from tasks.ledger.rejection_terms import told_workers
 from tasks.posting.hits import money
+from tasks.work.kinds.hit_words import filled, numbers_of
+from tasks.work.kinds.registry import kind_of
 
 PLACEHOLDER = re.compile(r"\{\w+(?::[^|{}]*\|[^|{}]*)?\}")
 COMMENT = re.compile("<!--.*?-->", re.DOTALL)

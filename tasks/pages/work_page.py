@@ -10,10 +10,7 @@ import orjson
 from django.template.loader import render_to_string
 
 from common.committed_cache import kept_once_committed
-from tasks.kinds.kind import Item
-from tasks.kinds.registry import kind_of
 from tasks.models import Unit
-from tasks.pages.lease_context import LeaseContext, StageContext
 from tasks.pages.page_state import (
     DEFAULTS,
     has_seen,
@@ -22,6 +19,9 @@ from tasks.pages.page_state import (
     preview_state,
     shared_state,
 )
+from tasks.people.lease_context import LeaseContext, StageContext
+from tasks.work.kinds.kind import Item
+from tasks.work.kinds.registry import kind_of
 from tasks.work.samples import sample_of
 
 OPENING = '<script id="page-state" type="application/json">'

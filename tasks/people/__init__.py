@@ -1,1 +1,1 @@
-"""Who may work, who asked to be forgotten, and what workers report."""
+"""Who comes to a HIT, who may work, who asked to be forgotten, and what workers report."""

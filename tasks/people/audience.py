@@ -13,10 +13,10 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
 from tasks.crowd import groups, marketplace
 from tasks.crowd.requester_api import MarketplaceError, asked_once
-from tasks.kinds.hit_words import title_of
 from tasks.models import Eligibility, Grant, GrantState, Identity
 from tasks.people import qualifications
 from tasks.people.hits_up import HitsUp, hits_up, may_differ
+from tasks.work.kinds.hit_words import title_of
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from collector.protocols.texts import current_text
 from common.prepared_sql import PreparedQuery
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.kinds.registry import kind_of
 from tasks.models import (
     Consent,
     Eligibility,
@@ -34,6 +33,7 @@ from tasks.models import (
 )
 from tasks.people import qualifications
 from tasks.work.independence import has_suitable
+from tasks.work.kinds.registry import kind_of
 
 log = logging.getLogger(__name__)
 DONE = PreparedQuery(

@@ -9,6 +9,8 @@ from collector.models import Stage
 from common.actions import ActionError
 from common.command_line import MANAGE
 from common.erasure import Rows, erase_rows
+from tasks.ledger.accepted_examples import waits_to_count
+from tasks.ledger.payments import let_go
 from tasks.models import (
     EmptySubmission,
     GrantState,
@@ -26,8 +28,6 @@ from tasks.models import (
     TicketState,
     Worker,
 )
-from tasks.money.payments import let_go
-from tasks.money.performance_bonuses.accepted_examples import waits_to_count
 
 WORK = "handed in: the next release has it, or leaves it out where it is withdrawn"
 RANDOM = "random: it leads to nobody"

@@ -8,8 +8,8 @@ from django.db import transaction
 from collector.models import Collection
 from common.actions import ActionError
 from tasks.crowd import marketplace
+from tasks.ledger import payments
 from tasks.models import ProblemReport
-from tasks.money import bonuses
 from tasks.people import worker_messages
 
 MOST_WORDS = 2000
@@ -32,7 +32,7 @@ def answer(report: ProblemReport, words: str, cents: int, by: str, now: datetime
             raise ActionError("It is answered already: this page shows how.")
         if cents:
             once = uuid5(NAMESPACE_URL, f"report:{report.pk}")
-            payment = bonuses.give(report.lease, cents, PAID_FOR, by, once, now)
+            payment = payments.give_bonus(report.lease, cents, PAID_FOR, by, once, now)
             ProblemReport.objects.filter(pk=report.pk).update(payment=payment)
 
 

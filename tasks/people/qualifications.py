@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from django.db.models import Case, F, Q, QuerySet, Value, When
+from django.db.models import F, Q, QuerySet
 from django.utils.text import Truncator
 
 from collector.models import Collection, Stage
@@ -12,16 +12,15 @@ from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import DialogTable
 from common.prepared_sql import PreparedQuery
 from tasks.crowd import marketplace
-from tasks.kinds.hit_words import title_of
-from tasks.kinds.registry import kind_of
 from tasks.models import (
     Grant,
     GrantState,
     Qualification,
     StageQualificationTypes,
-    Submission,
     Worker,
 )
+from tasks.work.kinds.hit_words import title_of
+from tasks.work.kinds.registry import kind_of
 
 GRANTED = PreparedQuery(
     lambda worker, collection, stage: (
@@ -38,35 +37,6 @@ GRANTED = PreparedQuery(
     collection=int,
     stage=str,
 )
-
-
-def record_attempt(submission: Submission) -> None:
-    """Put a qualification submission before the requester; expects its transaction.
-
-    Whose being let in without a test was taken back is judged by it as anybody is.
-    """
-    lease = submission.lease
-    qualification, _ = Qualification.objects.get_or_create(stage=lease.unit.stage)
-    grant, made = Grant.objects.get_or_create(
-        qualification=qualification,
-        worker_id=lease.worker_id,
-        defaults={"submitted_at": submission.received_at},
-    )
-    if not made:
-        Grant.objects.filter(
-            pk=grant.pk, state=GrantState.DECLINED, submitted_at__isnull=True
-        ).update(
-            state=GrantState.SUBMITTED,
-            submitted_at=submission.received_at,
-            is_let_in=False,
-            note="",
-            decided_by="",
-            decided_at=None,
-            # That they have it no more is no answer to what they hand in.
-            told_state=Case(
-                When(told_state=GrantState.DECLINED, then=Value("")), default=F("told_state")
-            ),
-        )
 
 
 def is_qualified(worker: Worker, collection: Collection, required: str) -> bool:

@@ -10,10 +10,10 @@ from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
 from tasks.crowd import groups
-from tasks.lifecycle import due_work
 from tasks.models import Grant, GrantState, Qualification, Worker
 from tasks.people import eligibility, qualifications
 from tasks.people.identity import worker_known_as
+from tasks.work import due_work
 
 NO_QUALIFICATION = "This collection has no qualification: everybody may take its work."
 LONGEST_LIST = 500

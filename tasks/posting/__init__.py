@@ -1,1 +1,1 @@
-"""HITs: put up at the provider, reconciled with it, and work that matches none."""
+"""HITs: planned, put up at the provider, and taken down."""

@@ -12,14 +12,14 @@ from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
 from tasks.crowd import groups, marketplace
-from tasks.kinds.hit_words import description_of, title_of
-from tasks.kinds.registry import kind_of
+from tasks.ledger import budget, lease_reserves
+from tasks.ledger.bonus_fund import reserve_bonuses
+from tasks.ledger.rejection_terms import minutes_to_reject
 from tasks.models import LeaseState, Posting, PostingState
-from tasks.money import budget, lease_reserves
-from tasks.money.performance_bonuses.bonus_fund import reserve_bonuses
-from tasks.money.rejection_terms import minutes_to_reject
 from tasks.people import qualifications
 from tasks.posting import qualification_requirements
+from tasks.work.kinds.hit_words import description_of, title_of
+from tasks.work.kinds.registry import kind_of
 from tasks.work.units import is_done
 
 # The marketplace knows a token for a day; an hour is for clocks that differ.

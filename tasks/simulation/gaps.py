@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tasks.widgets import spans
+from tasks.work.widgets import spans
 
 # Words that stand in no passage: what is asked about them has no answer there.
 INVENTED = ("of Mirabel Ostrander", "in the Vale of Tarn", "under Quillon the Third")

@@ -13,7 +13,6 @@ from django.utils import timezone
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
-from tasks.kinds.registry import kind_of
 from tasks.simulation import collection_watch
 from tasks.simulation.behaviour import Behaviour, behaviour_of
 from tasks.simulation.browser import Browser
@@ -26,6 +25,7 @@ from tasks.simulation.replay import RealWork
 from tasks.simulation.simulated_contract import SIMULATED, SimulatedModule
 from tasks.simulation.work_page import Opener
 from tasks.simulation.worker import Script, SimulatedWorker
+from tasks.work.kinds.registry import kind_of
 
 # Longer names do not fit the marketplace's field.
 LONGEST_SLUG = 40

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Protocol
 
 from collector.protocols.part_contract import Part
-from tasks.kinds.kind import Data, Item
 from tasks.simulation.behaviour import Behaviour
 from tasks.simulation.replay import RealWork
 from tasks.simulation.work_page import Opener
+from tasks.work.kinds.kind import Data, Item
 
 # What a page is told, and what it sends: JSON.
 State = Mapping[str, object]

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tasks.crowd import bonuses as wire
-from tasks.money import rejection_delivery, rejections
+from tasks.paying import rejection_delivery, rejections
 from tasks.tests.deciding import SOON, make_confirmed, make_fake_marketplace
 from tasks.tests.making import NOW, make_collection, write_keys
 from tasks.tests.sending import Counter

@@ -10,8 +10,9 @@ from django.test import Client
 from common.outages import OncePerOutage
 from common.tests.services_away import take_databases_away
 from tasks.models import Lease, Session
-from tasks.pages import entry, page_api
-from tasks.pages.tokens import lease_token, session_token
+from tasks.pages import page_api
+from tasks.people import entry
+from tasks.people.tokens import lease_token, session_token
 
 FORM = "application/x-www-form-urlencoded"
 BEARER = {"Authorization": f"Bearer {lease_token(Lease(pk=1, worker_id='W'))}"}

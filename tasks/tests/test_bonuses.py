@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from common.actions import ActionError
+from tasks.costs.estimates import estimate
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.dialog import dialog_maintenance, moves, settlement
-from tasks.dialog.rules import Ending, Role
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.dialog.tests.talking import SOON, FirstOfTwo, pair, talk
 from tasks.lifecycle import maintenance
@@ -23,12 +23,11 @@ from tasks.models import (
     Submission,
     Ticket,
 )
-from tasks.money import bonuses, compensation
-from tasks.money.estimates import estimate
+from tasks.paying import bonuses, compensation, reconcile
 from tasks.people.erasure import forget
-from tasks.posting import reconcile
 from tasks.tests.making import NOW, stage_of
 from tasks.work import leases, submissions
+from tasks.work.dialog_rules import Ending, Role
 
 pytestmark = pytest.mark.django_db
 LATER = SOON + timedelta(hours=9)

@@ -10,8 +10,8 @@ from tasks.dialog import presence
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.lifecycle import maintenance, wrong_times
 from tasks.models import LeaseState, Posting, PostingState, ReceiptState, Ticket
-from tasks.money import external_bonuses, payments, rejections
-from tasks.money.rejection_delivery import lapse
+from tasks.paying import approval, external_bonuses, rejections
+from tasks.paying.rejection_delivery import lapse
 from tasks.tests.deciding import DAY, make_confirmed
 from tasks.tests.making import (
     NOW,
@@ -53,9 +53,9 @@ def test_a_place_is_held_for_no_longer_than_its_time(late, step):
 def test_work_is_paid_in_its_time_neither_earlier_nor_later(late, fake_marketplace, step):
     work = make_confirmed(late, at=NOW + step)
     wrong_times.mend(late, NOW)
-    assert payments.approve_confirmed(late, NOW) == 0
-    assert payments.approve_confirmed(late, NOW + DAY - SECOND) == 0
-    assert payments.approve_confirmed(late, NOW + DAY) == 1
+    assert approval.approve_confirmed(late, NOW) == 0
+    assert approval.approve_confirmed(late, NOW + DAY - SECOND) == 0
+    assert approval.approve_confirmed(late, NOW + DAY) == 1
     work.refresh_from_db()
     assert work.state == ReceiptState.APPROVED
 

@@ -12,6 +12,8 @@ from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
+from tasks.ledger import budget, lease_reserves
+from tasks.ledger.book_differences import differences
 from tasks.lifecycle import maintenance
 from tasks.models import (
     Grant,
@@ -27,8 +29,7 @@ from tasks.models import (
     Session,
     Submission,
 )
-from tasks.money import budget, compensation, lease_reserves, payments
-from tasks.money.book_differences import differences
+from tasks.paying import approval, compensation
 from tasks.people import qualifications
 from tasks.people.erasure import forget
 from tasks.people.qualifications import decide
@@ -367,7 +368,7 @@ def test_one_refused_assignment_does_not_stop_the_others(stage, monkeypatch):
 
     monkeypatch.setattr(marketplace, "approve", approve)
     monkeypatch.setattr(marketplace, "finish_hit", lambda hit_id: None)
-    assert payments.approve_confirmed(collection, NOW) == 1
+    assert approval.approve_confirmed(collection, NOW) == 1
     refused.refresh_from_db()
     assert refused.state == ReceiptState.REFUSED
     assert Payment.objects.filter(state=PaymentState.CONFIRMED).count() == 1

@@ -8,7 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from collector.models import Collection, CollectionState
-from tasks.lifecycle import due_work, maintenance, publication
+from tasks.ledger.accepted_examples import award_bonuses
+from tasks.ledger.tests.making import begin, hand_in, make_pairs
+from tasks.lifecycle import maintenance, publication
 from tasks.models import (
     Lease,
     LeaseState,
@@ -19,8 +21,6 @@ from tasks.models import (
     ReceiptState,
     Session,
 )
-from tasks.money.performance_bonuses.accepted_examples import award_bonuses
-from tasks.money.performance_bonuses.tests.making import begin, hand_in, make_pairs
 from tasks.tests.making import (
     make_collection,
     make_posting,
@@ -31,7 +31,7 @@ from tasks.tests.making import (
     write_keys,
 )
 from tasks.tests.visiting import at_work, post
-from tasks.work import leases, submissions
+from tasks.work import due_work, leases, submissions
 
 pytestmark = pytest.mark.django_db
 

@@ -10,9 +10,6 @@ from django.utils import timezone
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
-from tasks.kinds import registry
-from tasks.kinds.hit_words import title_of
-from tasks.lifecycle import due_work
 from tasks.models import Consent, Eligibility, Grant, Lease, LeaseState, Worker, WorkerBlock
 from tasks.people import eligibility, qualifications, trusted
 from tasks.posting import hits
@@ -27,8 +24,10 @@ from tasks.tests.making import (
     stage_of,
 )
 from tasks.tests.visiting import at_work, open_page
-from tasks.work import leases
+from tasks.work import due_work, leases
 from tasks.work.independence import has_suitable
+from tasks.work.kinds import registry
+from tasks.work.kinds.hit_words import title_of
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ from django.utils.html import escape
 
 from tasks.models import Grant, Identity, Lease, LeaseState, Question, Session, Submission
 from tasks.pages.page_api import MOST_REPORTS
-from tasks.people.qualifications import decide, record_attempt
+from tasks.people.qualifications import decide
 from tasks.tests.making import (
     consent,
     make_posting,
@@ -19,6 +19,7 @@ from tasks.tests.making import (
 )
 from tasks.tests.visiting import at_work, open_page, post, state_of
 from tasks.work import leases
+from tasks.work.submissions import record_attempt
 
 pytestmark = pytest.mark.django_db
 

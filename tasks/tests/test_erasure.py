@@ -11,9 +11,10 @@ from django.db import connection
 from annotation.reports.attention import refused_submissions
 from common.actions import ActionError
 from tasks.crowd import marketplace
+from tasks.ledger import payments
 from tasks.management.commands.erase_worker import Command
 from tasks.models import Identity, Lease, Payment, Posting, Question, Submission
-from tasks.money import bonuses, pay_decisions
+from tasks.paying import pay_decisions
 from tasks.people.erasure import forget
 from tasks.people.given_names import name_worker
 from tasks.tests.deciding import DAY, money
@@ -107,7 +108,7 @@ def refused(lease, fake_marketplace):
     """Return work, and a bonus that a rule promised, which the marketplace refuses to pay."""
     work = submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
     Submission.objects.update(state="refused", refusal="This account is closed.")
-    bonus = bonuses.give(lease, 70, "Ten good ones.", "rita", uuid4(), NOW)
+    bonus = payments.give_bonus(lease, 70, "Ten good ones.", "rita", uuid4(), NOW)
     Payment.objects.filter(pk=bonus.pk).update(state="refused")
     return work
 

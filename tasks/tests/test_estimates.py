@@ -14,11 +14,12 @@ from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import PayTable
 from collector.protocols.texts import current_text
 from collector.seeds.selection import select_seeds
+from tasks.costs import estimates
+from tasks.costs.estimates import estimate, totals
+from tasks.costs.expected_pay import shortfalls
+from tasks.ledger import budget
+from tasks.ledger.rejection_terms import told_requester
 from tasks.lifecycle.publication import notices
-from tasks.money import budget, estimates
-from tasks.money.estimates import estimate, totals
-from tasks.money.expected_pay import shortfalls
-from tasks.money.rejection_terms import told_requester
 from tasks.pages.wording import fill_placeholders
 from tasks.posting import hits
 from tasks.tests.making import NOW, make_collection, make_posting, stage_of

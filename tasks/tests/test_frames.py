@@ -3,9 +3,9 @@
 import pytest
 
 from collector.protocols.texts import current_text
-from tasks.pages.lease_context import stage_context_of
 from tasks.pages.page_state import DEFAULTS
 from tasks.pages.work_page import _frame
+from tasks.people.lease_context import stage_context_of
 from tasks.tests.making import stage_of
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,9 @@ from django.db.models import F, Sum
 
 from common.actions import ActionError
 from tasks.crowd.requester_api import MarketplaceError
+from tasks.ledger import payments
 from tasks.models import ON_MARKETPLACE, Payment, PaymentKind, PaymentState, Posting
-from tasks.money import bonuses, external_bonuses
+from tasks.paying import bonuses, external_bonuses
 from tasks.people import erasure
 from tasks.tests.deciding import SOON, make_confirmed, money
 from tasks.tests.making import NOW, make_session, make_worker
@@ -34,7 +35,7 @@ def bound(work, collection):
 
 
 def give(work, cents=150, reason="The clearest questions so far.", once=FIRST):
-    return bonuses.give(work.lease, cents, reason, "rita", once, SOON)
+    return payments.give_bonus(work.lease, cents, reason, "rita", once, SOON)
 
 
 def paid_elsewhere(counter, work, amount="0.70", reason="Thank you.", token="T1"):

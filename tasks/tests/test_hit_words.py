@@ -3,7 +3,7 @@
 import re
 
 from collector.protocols.loading import all_protocols, get_protocol
-from tasks.kinds.hit_words import description_of, filled, title_of
+from tasks.work.kinds.hit_words import description_of, filled, title_of
 
 LINKED = "from linked articles"
 

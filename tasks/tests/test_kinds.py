@@ -4,10 +4,10 @@ import pytest
 
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.stage_tables import QuestionTable, WritingChecks
-from tasks.kinds.kind import HandedInTogether, checks_as, entries_of, table_as
-from tasks.kinds.registry import get_kind, kind_of, kinds_that_pair
 from tasks.models import Lease
 from tasks.tests.making import NOW
+from tasks.work.kinds.kind import HandedInTogether, checks_as, entries_of, table_as
+from tasks.work.kinds.registry import get_kind, kind_of, kinds_that_pair
 
 pytestmark = pytest.mark.pure
 

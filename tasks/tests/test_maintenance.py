@@ -9,11 +9,12 @@ from django.test.utils import CaptureQueriesContext
 
 from collector.models import Collection
 from tasks.crowd import marketplace
-from tasks.lifecycle import due_work, maintenance
+from tasks.lifecycle import maintenance
 from tasks.models import Payment, PaymentState, Posting, PostingState, ReceiptState, Submission
-from tasks.posting import reconcile
+from tasks.paying import reconcile
 from tasks.tests.deciding import listed, make_confirmed
 from tasks.tests.making import NOW
+from tasks.work import due_work
 
 pytestmark = pytest.mark.django_db
 CONFIRM = "confirm_submissions"

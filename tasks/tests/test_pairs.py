@@ -7,12 +7,12 @@ from annotation.decisions.verdicts import decide_collection, voting_stages
 from annotation.readers.human_performance import sample_questions
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
+from tasks.ledger.tests.making import begin, bundle, hand_in, make_pairs
 from tasks.models import Answer, Lease, Question, Skip
-from tasks.money import compensation
-from tasks.money.performance_bonuses.tests.making import begin, bundle, hand_in, make_pairs
-from tasks.pages.lease_context import stage_context_of
 from tasks.pages.receipt_page import Piece, pieces_of
 from tasks.pages.work_page import items_of, trial_page
+from tasks.paying import compensation
+from tasks.people.lease_context import stage_context_of
 from tasks.tests.making import NOW, make_posting, make_session, make_worker, stage_of, write_keys
 from tasks.tests.visiting import state_of
 from tasks.work import leases, submissions

@@ -18,7 +18,7 @@ from tasks.models import (
     ReceiptState,
     Submission,
 )
-from tasks.money import bonuses
+from tasks.paying import bonuses
 from tasks.people import problem_reports
 from tasks.tests.deciding import SOON, make_confirmed, money
 from tasks.tests.making import (

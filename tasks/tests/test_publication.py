@@ -10,15 +10,16 @@ from django.utils import timezone
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.revisions import revise
 from common.actions import ActionError
+from tasks.costs.estimates import estimate, totals, totals_from_now
 from tasks.crowd import marketplace
+from tasks.ledger import payments
 from tasks.lifecycle import publication
 from tasks.lifecycle.maintenance import maintain
 from tasks.lifecycle.publication import CostChangedError, finish, publish, reopen
 from tasks.lifecycle.unfinished_work import unfinished_work_of
 from tasks.models import EmptySubmission, LeaseState, Posting
-from tasks.money import compensation, payments
-from tasks.money.estimates import estimate, totals, totals_from_now
-from tasks.posting import empty_submissions, hits
+from tasks.paying import compensation, empty_submissions
+from tasks.posting import hits
 from tasks.tests.deciding import listed
 from tasks.tests.making import (
     consent,

@@ -8,7 +8,7 @@ from django.db.models import F
 from tasks.crowd import marketplace
 from tasks.lifecycle import publication
 from tasks.models import Posting, PostingState, Unit
-from tasks.money import compensation
+from tasks.paying import compensation
 from tasks.posting import hits, posting_demand
 from tasks.tests.making import (
     NOW,

@@ -6,9 +6,9 @@ from django.test.utils import CaptureQueriesContext
 
 from collector.protocols.loading import get_protocol
 from common.tests.row_paths import watch_writes
-from tasks.kinds import voting, writing
 from tasks.models import Answer, Lease, Question
-from tasks.pages import lease_context, work_page
+from tasks.pages import work_page
+from tasks.people import lease_context
 from tasks.tests.making import (
     NOW,
     consent,
@@ -22,6 +22,7 @@ from tasks.tests.making import (
 from tasks.tests.visiting import at_work, open_page, post, state_of
 from tasks.work import submissions, units
 from tasks.work.articles import _article_id, _page
+from tasks.work.kinds import voting, writing
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BOUNDARIES = ("SAVEPOINT", "RELEASE", "BEGIN", "COMMIT")

@@ -6,6 +6,7 @@ import pytest
 
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
+from tasks.ledger import payments
 from tasks.models import (
     EmptySubmission,
     Identity,
@@ -14,9 +15,15 @@ from tasks.models import (
     PostingState,
     ReceiptState,
 )
-from tasks.money import compensation, pay_decisions, payments, rejection_delivery, rejections
+from tasks.paying import (
+    approval,
+    compensation,
+    pay_decisions,
+    reconcile,
+    rejection_delivery,
+    rejections,
+)
 from tasks.people.erasure import forget
-from tasks.posting import reconcile
 from tasks.tests.deciding import SOON, listed, make_confirmed, money, state_of
 from tasks.tests.making import (
     NOW,
@@ -203,7 +210,7 @@ def test_a_settled_hit_that_is_listed_still_is_deleted(
     with monkeypatch.context() as broken:
         broken.setattr(marketplace, "finish_hit", silent)
         with pytest.raises(MarketplaceError):
-            payments.approve_confirmed(stage.collection, NOW + timedelta(days=1))
+            approval.approve_confirmed(stage.collection, NOW + timedelta(days=1))
     posting = done.session.posting
     reconciled(listed(posting, done.session, status="Approved"))
     assert fake_marketplace.told[-1] == ("delete_hit", posting.external_id)
@@ -240,5 +247,5 @@ def test_one_hit_that_is_gone_hides_no_returned_one(stage, monkeypatch):
 def test_what_a_clock_confirmed_that_was_ahead_is_paid_where_nobody_waits(stage, fake_marketplace):
     work = make_confirmed(stage.collection, at=NOW)
     type(work).objects.update(confirmed_at=NOW + timedelta(hours=1))
-    assert payments.approve_confirmed(stage.collection, NOW) == 1
+    assert approval.approve_confirmed(stage.collection, NOW) == 1
     assert state_of(work) == "approved"

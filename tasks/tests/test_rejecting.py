@@ -13,7 +13,7 @@ from tasks.models import (
     PaymentState,
     PostingState,
 )
-from tasks.money import payments, rejection_delivery, rejections
+from tasks.paying import approval, rejection_delivery, rejections
 from tasks.tests.deciding import DAY, SOON, make_confirmed, money, state_of
 from tasks.tests.making import NOW
 
@@ -46,7 +46,7 @@ def test_what_nobody_decides_is_paid(work, paid_late, proposal):
     with pytest.raises(ActionError, match="time to decide is over"):
         rejections.confirm(proposal, "It is.", "grace", NOW + 5 * DAY)
     assert rejection_delivery.lapse(paid_late, NOW + 5 * DAY) == 1
-    assert payments.approve_confirmed(paid_late, NOW + 5 * DAY) == 1
+    assert approval.approve_confirmed(paid_late, NOW + 5 * DAY) == 1
     assert (state_of(work), state_of(proposal)) == ("approved", "lapsed")
 
 
@@ -97,7 +97,7 @@ def test_what_the_marketplace_has_approved_stays_paid(work, paid_late, proposal,
     fake_marketplace.statuses[work.session.session_id] = "Approved"
     assert rejection_delivery.carry_out(paid_late, SOON) == 0
     assert state_of(proposal) == "failed"
-    assert payments.approve_confirmed(paid_late, NOW + 2 * DAY) == 1
+    assert approval.approve_confirmed(paid_late, NOW + 2 * DAY) == 1
     assert (state_of(work), money(paid_late)) == ("approved", (0, 400))
 
 
@@ -108,7 +108,7 @@ def test_a_rejection_the_marketplace_refuses_ends_in_payment(
     fake_marketplace.broken = True
     assert rejection_delivery.carry_out(paid_late, SOON) == 0
     fake_marketplace.broken = False
-    assert payments.approve_confirmed(paid_late, NOW + 2 * DAY) == 1
+    assert approval.approve_confirmed(paid_late, NOW + 2 * DAY) == 1
     assert state_of(work) == "approved"
 
 

@@ -6,6 +6,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from common.actions import ActionError
+from tasks.ledger import payments
 from tasks.models import (
     Payment,
     PaymentState,
@@ -13,7 +14,7 @@ from tasks.models import (
     Rejection,
     RejectionState,
 )
-from tasks.money import payments, rejection_delivery, rejections
+from tasks.paying import approval, rejection_delivery, rejections
 from tasks.people.erasure import forget
 from tasks.tests.deciding import DAY, SOON, make_confirmed, money, state_of
 from tasks.tests.making import NOW, make_collection
@@ -62,7 +63,7 @@ def test_a_proposal_holds_the_approval_and_nothing_else(
     work, paid_late, proposal, fake_marketplace
 ):
     other = make_confirmed(paid_late, "AGRACE")
-    assert payments.approve_confirmed(paid_late, NOW + 3 * DAY) == 1
+    assert approval.approve_confirmed(paid_late, NOW + 3 * DAY) == 1
     assert (state_of(work), state_of(other)) == ("disputed", "approved")
 
 
@@ -73,7 +74,7 @@ def test_it_is_withdrawn_and_the_work_is_paid(work, paid_late, proposal):
         rejections.confirm(proposal, "It is.", "grace", SOON)
     with pytest.raises(ActionError, match="just decided"):
         rejections.withdraw(Rejection.objects.get(), "Twice.", "rita", SOON)
-    assert payments.approve_confirmed(paid_late, NOW + 2 * DAY) == 1
+    assert approval.approve_confirmed(paid_late, NOW + 2 * DAY) == 1
     assert Payment.objects.get().state == PaymentState.CONFIRMED
 
 
@@ -167,5 +168,5 @@ def test_an_approval_under_way_wins_over_a_proposal(work, paid_late):
     with pytest.raises(ActionError, match="being paid"):
         rejections.propose(work.session, "Copied.", "rita", NOW)
     # Whoever took it has died: the next round approves it.
-    assert payments.approve_confirmed(paid_late, NOW) == 1
+    assert approval.approve_confirmed(paid_late, NOW) == 1
     assert state_of(work) == "approved"

@@ -7,8 +7,8 @@ import pytest
 
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
+from tasks.costs.estimates import estimate
 from tasks.models import Lease, LeaseState
-from tasks.money.estimates import estimate
 from tasks.tests.making import (
     NOW,
     make_collection,

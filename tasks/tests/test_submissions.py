@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from tasks.kinds.registry import get_kind
 from tasks.models import (
     GrantState,
     LeaseState,
@@ -25,6 +24,7 @@ from tasks.tests.making import (
     stage_of,
 )
 from tasks.work import leases, submissions
+from tasks.work.kinds.registry import get_kind
 
 pytestmark = pytest.mark.django_db
 

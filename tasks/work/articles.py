@@ -8,8 +8,6 @@ import orjson
 from collector.ingest.article_text import ArticleText, join_article
 from collector.models import Article, Corpus, Paragraph
 from common.committed_cache import kept_once_committed
-from tasks.kinds.kind import Documents, Item
-from tasks.kinds.registry import kind_of
 from tasks.models import Lease
 from tasks.work.cited_passages import (
     neighbours_of,
@@ -18,6 +16,8 @@ from tasks.work.cited_passages import (
     text_of,
     with_tokens,
 )
+from tasks.work.kinds.kind import Documents, Item
+from tasks.work.kinds.registry import kind_of
 from tasks.work.passages import find_article, with_sentences
 
 

@@ -9,7 +9,7 @@ from collector.ingest.segmentation import tokens
 from collector.models import Article, Document, Paragraph
 from common.committed_cache import kept_once_committed
 from common.prepared_sql import execute
-from tasks.widgets.marked import markable
+from tasks.work.widgets.marked import markable
 
 PASSAGES = """
 SELECT paragraph.id, COALESCE(document.external_id, article.title), paragraph.position,

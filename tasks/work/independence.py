@@ -8,8 +8,8 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from collector.models import Stage
 from common.prepared_sql import PreparedQuery
-from tasks.kinds.registry import get_kind
 from tasks.models import Lease, LeaseState, Unit, Worker, WorkerBlock
+from tasks.work.kinds.registry import get_kind
 
 HELD = (LeaseState.LIVE, LeaseState.SUBMITTED)
 Units = QuerySet[Unit, Any]

@@ -10,7 +10,7 @@ from django.db.models import F
 from collector.models import CollectionText, Stage
 from collector.protocols.creation import parameters_of
 from common.prepared_sql import PreparedQuery, change, insert, insert_all
-from tasks.kinds.registry import kind_of
+from tasks.ledger import lease_reserves
 from tasks.models import (
     Exposure,
     Lease,
@@ -22,8 +22,8 @@ from tasks.models import (
     Unit,
     Worker,
 )
-from tasks.money import lease_reserves
 from tasks.work.independence import suitable_units
+from tasks.work.kinds.registry import kind_of
 
 # A longer silence between two saves is a break, not work.
 LONGEST_PAUSE_SECONDS = 120

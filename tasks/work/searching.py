@@ -10,8 +10,8 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.stage_tables import SearchAnswerTable
 from collector.retrieval.passages import search
 from collector.retrieval.terms import has_unparted, terms
-from tasks.kinds.kind import table_as
 from tasks.work.cited_passages import passages
+from tasks.work.kinds.kind import table_as
 
 # As long as three lines beside a search box.
 SNIPPET_CHARACTERS = 220

@@ -6,28 +6,31 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
+from django.db.models import Case, F, Value, When
 
 from collector.protocols.creation import parameters_of
 from common.prepared_sql import insert, insert_all
-from tasks.kinds.kind import Data, Item
-from tasks.kinds.registry import kind_of
+from tasks.ledger import payments
 from tasks.models import (
+    Grant,
+    GrantState,
     Lease,
     LeaseEnded,
     LeaseEvent,
     LeaseEventKind,
     LeaseState,
+    Qualification,
     ReaderHint,
     Submission,
     Unit,
 )
-from tasks.money import payments
-from tasks.people import qualifications
-from tasks.widgets.problems import Problem
 from tasks.work import leases
 from tasks.work.articles import documents_of
+from tasks.work.kinds.kind import Data, Item
+from tasks.work.kinds.protocol_checks import protocol_problems
+from tasks.work.kinds.registry import kind_of
 from tasks.work.leases import LONGEST_PAUSE_SECONDS, take_slot
-from tasks.work.protocol_checks import protocol_problems
+from tasks.work.widgets.problems import Problem
 
 COUNT = "UPDATE tasks_unit SET submitted = submitted + 1 WHERE id = %(unit)s"
 
@@ -134,7 +137,7 @@ def _hand_in(
         if counts:
             kind_of(stage).store(submission, data)
             if parameters.stages()[stage.name].qualifies:
-                qualifications.record_attempt(submission)
+                record_attempt(submission)
         # Only now: equal questions are numbered by whose came first.
         insert_all(LeaseEvent, {"lease_id": lease.pk}, [{"kind": LeaseEventKind.HANDED_IN}])
         if other is None:
@@ -187,3 +190,32 @@ def _take_late_slot(lease: Lease, other: Submission | None) -> bool:
     unit = Unit.objects.filter(pk=lease.unit_id)
     allowed = kind_of(lease.unit.stage).allowed(unit, lease.worker).exists()
     return allowed and take_slot(lease.unit_id)
+
+
+def record_attempt(submission: Submission) -> None:
+    """Put a qualification submission before the requester; expects its transaction.
+
+    Whose being let in without a test was taken back is judged by it as anybody is.
+    """
+    lease = submission.lease
+    qualification, _ = Qualification.objects.get_or_create(stage=lease.unit.stage)
+    grant, made = Grant.objects.get_or_create(
+        qualification=qualification,
+        worker_id=lease.worker_id,
+        defaults={"submitted_at": submission.received_at},
+    )
+    if not made:
+        Grant.objects.filter(
+            pk=grant.pk, state=GrantState.DECLINED, submitted_at__isnull=True
+        ).update(
+            state=GrantState.SUBMITTED,
+            submitted_at=submission.received_at,
+            is_let_in=False,
+            note="",
+            decided_by="",
+            decided_at=None,
+            # That they have it no more is no answer to what they hand in.
+            told_state=Case(
+                When(told_state=GrantState.DECLINED, then=Value("")), default=F("told_state")
+            ),
+        )

@@ -12,7 +12,6 @@ from django.utils import timezone
 from collector.models import Collection, Seed, Stage, StageState
 from collector.models.corpus import CorpusKind
 from collector.protocols.parameters import FOLDS, Parameters, StageTable
-from tasks.kinds.registry import kind_of
 from tasks.models import (
     Answer,
     GrantState,
@@ -29,6 +28,7 @@ from tasks.models import (
     WorkerBlock,
 )
 from tasks.models.people import ARCHIVE
+from tasks.work.kinds.registry import kind_of
 
 # Two writers' questions let each of them be examined on the other's.
 EXAMINATION_UNITS = 2

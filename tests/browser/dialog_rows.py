@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management import call_command
 
-from tasks.dialog.sections import section_of
 from tasks.models import Answer, Dialog, Payment, Ticket
+from tasks.work.sections import section_of
 from tests.browser.rows import read_sample
 
 CHOSEN = (

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.dashboard.tests import making
 from collector.models import Collection, CollectionState, Corpus, User
 from tasks.models import Answer, Lease, ProblemReport, Question, Rejection, Submission
-from tasks.money.rejections import LONGEST_REASON
+from tasks.paying.rejections import LONGEST_REASON
 from tasks.work.articles import article_text
 from tasks.work.passages import find_article
 from tests.browser import writing

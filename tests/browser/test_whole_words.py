@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 from collector.ingest.segmentation import tokens
-from tasks.widgets import spans
+from tasks.work.widgets import spans
 from tests.browser import EVERY_TEST
 
 pytestmark = EVERY_TEST

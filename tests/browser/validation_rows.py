@@ -7,9 +7,9 @@ from django.core.management import call_command
 from annotation.protocols.quac.tests.talking import Turn, make_dialog, seed_of
 from collector.ingest.segmentation import split
 from collector.models import Collection, Seed
-from tasks.dialog.sections import section_of
 from tasks.models import Answer, Question
 from tasks.tests.making import make_worker
+from tasks.work.sections import section_of
 
 LAX = (
     "seeds.category_keywords=[]",

@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from collector.models import Stage
 from tasks.crowd import marketplace
-from tasks.kinds.registry import kind_of
 from tasks.lifecycle.maintenance import maintain
 from tasks.models import (
     Grant,
@@ -20,6 +19,7 @@ from tasks.models import (
     Worker,
 )
 from tasks.work import leases, submissions
+from tasks.work.kinds.registry import kind_of
 
 ASKED = (
     "How many years before the {0} was it that this came about?",

@@ -27,9 +27,9 @@ from marketplace.tests.forms import KEY, TEST
 from marketplace.tests.test_html_question import question as html_question
 from marketplace.tests.visitor import Visitor
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker
+from tasks.ledger.tests.making import begin, make_pairs
 from tasks.models import Lease, Posting
-from tasks.money.performance_bonuses.tests.making import begin, make_pairs
-from tasks.pages.tokens import lease_token
+from tasks.people.tokens import lease_token
 from tasks.tests.making import (
     consent,
     make_collection,

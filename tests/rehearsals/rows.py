@@ -25,7 +25,7 @@ def lay_out(
     n_words: how many words, each of its own, the sections have instead of the usual text.
     """
     from tasks.dialog.tests.making import make_dialogs
-    from tasks.pages.tokens import lease_token
+    from tasks.people.tokens import lease_token
     from tasks.tests.making import make_posting, stage_of
     from tests.rehearsals.many_leases import put_leases
 
@@ -101,8 +101,8 @@ def state() -> dict[str, Any]:
     """Return what became of all dialogs, and whether the ledger says what the turns say."""
     from collector.models import Collection, Stage
     from tasks.dialog.dialog_state import dialog_table
-    from tasks.dialog.rules import earned_cents, limits_of
     from tasks.models import Dialog, Payment, Ticket, Turn
+    from tasks.work.dialog_rules import earned_cents, limits_of
 
     # The server may have been killed since the last time.
     connections.close_all()
@@ -131,8 +131,8 @@ def state() -> dict[str, Any]:
 
 def sections() -> dict[str, dict[str, str]]:
     """Return each dialog's section, and what its student may know of it."""
-    from tasks.dialog.sections import section_of
     from tasks.models import Dialog
+    from tasks.work.sections import section_of
 
     found = {}
     for dialog in Dialog.objects.select_related("topic"):

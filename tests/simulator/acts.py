@@ -789,7 +789,7 @@ class Acts:
 
     def rest(self) -> str:
         """Let one of the processes look some minutes long, unhindered."""
-        from tasks.lifecycle.due_work import due
+        from tasks.work.due_work import due
 
         process = self._process()
         for seconds in (301, 301, 3):

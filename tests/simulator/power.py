@@ -22,7 +22,7 @@ from tests.simulator.machine import REAL_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WHERE = {
-    "money": ("tasks/money", "marketplace/money"),
+    "money": ("tasks/ledger", "tasks/paying", "tasks/costs", "marketplace/money"),
     "posting": ("tasks/posting",),
     "verdicts": ("annotation/decisions", "annotation/agreement"),
     "eligibility": ("tasks/people", "tasks/work"),

@@ -66,8 +66,8 @@ def stored() -> dict[str, "QuerySet[Any]"]:
     from django.db.models import Count, F
 
     from annotation.models import Release
-    from tasks.dialog.rules import Ending
     from tasks.models import Dialog, ExampleCount, PartnerReport, Submission, Ticket, Worker
+    from tasks.work.dialog_rules import Ending
 
     late = Submission.objects.filter(counts=False, lease__state="expired")
     counted = ExampleCount.objects.filter(worker__identity=None)

@@ -166,7 +166,7 @@ class Living:
 
     def quiet(self) -> None:
         """No acts; the jobs look until nothing is due, through hours and days."""
-        from tasks.lifecycle.due_work import due
+        from tasks.work.due_work import due
 
         self.life.act, self.life.rng = "quiet", random.Random(f"{self.run.seed}:quiet")
         for hours in (0, 1.5, 1.5, 6.5, 30, 200):

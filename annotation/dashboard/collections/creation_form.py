@@ -14,8 +14,8 @@ from collector.protocols.loading import Protocol, ProtocolError, all_protocols, 
 from collector.seeds.selection import is_for_documents, misfit_of
 from tasks.crowd.groups import listed
 from tasks.crowd.requester_api import MarketplaceError, asked_once
-from tasks.kinds.hit_words import description_of, title_of
 from tasks.pages.wording import price
+from tasks.work.kinds.hit_words import description_of, title_of
 
 
 class CollectionForm(forms.Form):

@@ -33,9 +33,9 @@ from collector.protocols.stage_tables import LabelTable
 from collector.protocols.texts import current_text
 from common.actions import ActionError
 from common.long_bodies import long_bodies_from
-from tasks.kinds.registry import kind_of
-from tasks.pages import lease_context
 from tasks.pages.work_page import trial_page
+from tasks.people import lease_context
+from tasks.work.kinds.registry import kind_of
 
 # What nobody has written yet.
 BLANK = "blank"

@@ -31,8 +31,8 @@ from collector.seeds.looser_thresholds import fitting_length
 from collector.serving.sample import is_sample
 from common.actions import ActionError
 from common.sent_form import form_key, made_before
+from tasks.costs.estimates import estimate, totals
 from tasks.lifecycle.publication import notices
-from tasks.money.estimates import estimate, totals
 
 SHOWN = 6
 

@@ -15,8 +15,6 @@ from annotation.dashboard.collections.framed_pages import framed_and_asking, wit
 from annotation.dashboard.waking import leaves_alone
 from collector.models import Stage
 from collector.retrieval.file_format import RetrievalError
-from tasks.kinds.hit_words import title_of
-from tasks.pages.payload import MAX_BYTES, shallow
 from tasks.pages.stage_preview import (
     BEFORE,
     WORK,
@@ -27,6 +25,8 @@ from tasks.pages.stage_preview import (
     source_of,
     views_of,
 )
+from tasks.payload import MAX_BYTES, shallow
+from tasks.work.kinds.hit_words import title_of
 
 NAMES = {BEFORE: "Before it is accepted", WORK: "At work"}
 NO_SEEDS = "Choose seeds, and the work itself can be tried with their texts."

@@ -12,9 +12,9 @@ from annotation.splits.difficulty.examples import kept_questions
 from collector.models import Collection, Stage
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import LabelTable
+from tasks.costs.commitments import MADE
+from tasks.costs.estimates import StageEstimate
 from tasks.models import Grant, Posting, PostingState, Unit
-from tasks.money.commitments import MADE
-from tasks.money.estimates import StageEstimate
 from tasks.work.units import ended_stages
 
 

@@ -17,12 +17,12 @@ from collector.models import Collection, CollectionState, Stage
 from collector.seeds.selection import empty_splits
 from common.actions import ActionError
 from common.seen_version import OutOfDateError
+from tasks.costs.estimates import estimate, totals
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.kinds.hit_words import title_of
 from tasks.lifecycle import publication
 from tasks.lifecycle.publication import locks_labels, notices, to_open
-from tasks.money.estimates import estimate, totals
 from tasks.people.audience import audience_of
+from tasks.work.kinds.hit_words import title_of
 
 
 @collection_page

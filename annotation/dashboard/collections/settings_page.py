@@ -31,9 +31,9 @@ from collector.protocols.revisions import (
     revisions_of,
 )
 from common.actions import ActionError
-from tasks.money.estimates import estimate, live_hits, totals, totals_from_now
-from tasks.money.hours_until_paid import KEY as HOURS
-from tasks.money.hours_until_paid import n_under_way
+from tasks.costs.estimates import estimate, live_hits, totals, totals_from_now
+from tasks.ledger.hours_until_paid import KEY as HOURS
+from tasks.ledger.hours_until_paid import n_under_way
 
 SHOWN = 50
 

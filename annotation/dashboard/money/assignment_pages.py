@@ -29,10 +29,10 @@ from annotation.dashboard.questions.submission_sheets import sheets_of
 from annotation.dashboard.worker_names import people_of
 from common.actions import ActionError
 from common.seen_version import check_seen, version_of
+from tasks.ledger.hours_until_paid import hours_of
 from tasks.models import ReceiptState, Session, Submission
-from tasks.money.hours_until_paid import hours_of
-from tasks.money.pay_decisions import ACTS, TOLD, paid_apart
-from tasks.money.rejections import LONGEST_REASON, can_be_rejected, work_on
+from tasks.paying.pay_decisions import ACTS, TOLD, paid_apart
+from tasks.paying.rejections import LONGEST_REASON, can_be_rejected, work_on
 from tasks.posting.hits import money
 
 PER_PAGE = 50

@@ -17,6 +17,7 @@ from annotation.reports.attention import (
     refused_submissions,
 )
 from collector.models import Collection, Stage
+from tasks.ledger.payments import Work
 from tasks.models import (
     EmptySubmission,
     ReceiptState,
@@ -25,7 +26,6 @@ from tasks.models import (
     Session,
     Submission,
 )
-from tasks.money.payments import Work
 
 PENDING = [ReceiptState.CONFIRMED, ReceiptState.APPROVING]
 CAME_TO_NOTHING = [

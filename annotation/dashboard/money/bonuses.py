@@ -13,8 +13,9 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.forms import LONGEST_AMOUNT, cents_of
 from common.actions import ActionError
+from tasks.ledger import payments
 from tasks.models import Payment, PaymentKind, Session, Submission
-from tasks.money import bonuses, external_bonuses
+from tasks.paying import external_bonuses
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,11 @@ def give_bonus(request: HttpRequest, context: CollectionContext, key: int) -> Ht
     cents = cents_of(amount, context.parameters.pay.minor_units)
     try:
         once = UUID(request.POST.get("once", ""))
-        payment = bonuses.give(
+        payment = payments.give_bonus(
             submission.lease, cents or 0, reason, name_of(request), once, timezone.now()
         )
     except (ActionError, ValueError) as error:
-        given = {"amount": amount[:LONGEST_AMOUNT], "reason": reason[: bonuses.MOST_WORDS + 100]}
+        given = {"amount": amount[:LONGEST_AMOUNT], "reason": reason[: payments.MOST_WORDS + 100]}
         request.session[_typed(submission)] = given
         is_ours = isinstance(error, ActionError)
         messages.error(request, str(error) if is_ours else "Send it with the button on this page.")

@@ -20,11 +20,11 @@ from annotation.dashboard.money.spending import spending_of
 from annotation.dashboard.worker_names import People, people_of
 from annotation.reports.attention import attention_to, refused_bonuses
 from collector.models import Collection, Stage
-from tasks.kinds.registry import kind_of
+from tasks.costs.estimates import estimate, totals
 from tasks.models import ON_MARKETPLACE, Lease, LeaseState, Payment, PaymentKind, PaymentState
-from tasks.money import bonuses
-from tasks.money.compensation import compensate, share_cents
-from tasks.money.estimates import estimate, totals
+from tasks.paying import bonuses
+from tasks.paying.compensation import compensate, share_cents
+from tasks.work.kinds.registry import kind_of
 
 PER_PAGE = 25
 MAX_REASON = 500

@@ -6,8 +6,8 @@ from django.db.models import F, Q, Sum
 
 from annotation.dashboard.bars import Segment, segments
 from collector.models import Collection, CollectionState
+from tasks.costs.estimates import Totals
 from tasks.models import Payment, PaymentState
-from tasks.money.estimates import Totals
 
 CENTS = F("amount_cents") + F("fee_cents")
 

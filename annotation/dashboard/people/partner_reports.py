@@ -16,9 +16,9 @@ from annotation.dashboard.forms import number_of
 from annotation.dashboard.worker_names import People, people_of
 from common.actions import ActionError
 from common.seen_version import version_of
-from tasks.dialog.sections import section_of
 from tasks.models import PartnerReport, ReportDecision, Turn
 from tasks.people import partner_reports
+from tasks.work.sections import section_of
 
 PER_PAGE = 10
 REASONS = {

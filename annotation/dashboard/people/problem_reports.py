@@ -16,10 +16,10 @@ from annotation.dashboard.forms import LONGEST_AMOUNT, cents_of, number_of
 from annotation.dashboard.worker_names import People, people_of
 from annotation.decisions.verdicts import voting_stages
 from common.actions import ActionError
-from tasks.kinds.registry import kinds_that_pair
 from tasks.models import ProblemReport, UnitItem
 from tasks.people import problem_reports
 from tasks.people.problem_reports import MOST_WORDS
+from tasks.work.kinds.registry import kinds_that_pair
 
 PER_PAGE = 20
 

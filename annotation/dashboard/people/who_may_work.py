@@ -18,11 +18,11 @@ from collector.models import CollectionState
 from collector.protocols.revisions import newest, revise
 from common.actions import ActionError
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.kinds.hit_words import title_of
 from tasks.models import GrantState
 from tasks.people import trusted
 from tasks.people.audience import audience_of
 from tasks.people.qualifications import trusted_grants
+from tasks.work.kinds.hit_words import title_of
 
 FIRST = "Chosen before the first publication."
 

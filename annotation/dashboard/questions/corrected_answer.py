@@ -11,13 +11,13 @@ from collector.models import Corpus
 from collector.retrieval.file_format import RetrievalError
 from collector.retrieval.passages import search
 from common.actions import ActionError
-from tasks.kinds.registry import kind_of
 from tasks.models import Answer, Question
-from tasks.widgets.number import clean as clean_number
-from tasks.widgets.reply import SECTION
-from tasks.widgets.spans import MAIN
 from tasks.work.answer_summary import type_words
 from tasks.work.cited_passages import name_of, paragraph_of, passages
+from tasks.work.kinds.registry import kind_of
+from tasks.work.widgets.number import clean as clean_number
+from tasks.work.widgets.reply import SECTION
+from tasks.work.widgets.spans import MAIN
 
 MOST_WORDS = 2_000
 YES_NO = ("yes", "no")

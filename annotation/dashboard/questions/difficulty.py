@@ -31,7 +31,7 @@ from annotation.splits.difficulty.single_hop_review import (
 from annotation.splits.difficulty.status import n_unjudged
 from common.actions import ActionError
 from common.long_work import WorkState
-from tasks.kinds.hit_words import title_of
+from tasks.work.kinds.hit_words import title_of
 
 WORDS = {True: "Single-hop", False: "Multi-hop"}
 

@@ -9,10 +9,10 @@ from annotation.dashboard.questions.highlights import Piece, Quote, pieces, quot
 from collector.ingest.article_text import join_article
 from collector.ingest.link_resolution import Resolver
 from collector.models import Corpus, Document, Paragraph, Section, Seed, SeedParagraph
-from tasks.dialog.sections import section_text
 from tasks.models import Answer, Question
-from tasks.widgets.reply import SECTION
-from tasks.widgets.spans import MAIN
+from tasks.work.sections import section_text
+from tasks.work.widgets.reply import SECTION
+from tasks.work.widgets.spans import MAIN
 
 QUESTION = "question"
 

@@ -57,10 +57,10 @@ from annotation.models import Override, SplitAssignment, Verdict
 from collector.models import Corpus
 from common.actions import ActionError
 from common.seen_version import FIELD, check_seen, version_of
-from tasks.kinds.registry import kind_of
 from tasks.models import Answer, Question
-from tasks.widgets.spans import MAIN
 from tasks.work.answer_summary import answer_text, type_words, written_beside
+from tasks.work.kinds.registry import kind_of
+from tasks.work.widgets.spans import MAIN
 
 PER_PAGE = 25
 MAX_TITLE = 300

@@ -9,9 +9,9 @@ from annotation.dashboard.questions.passages import OWN, QUESTION, article_texts
 from collector.models import Corpus
 from tasks.models import Answer
 from tasks.simulation.synthetic_fields import genuine
-from tasks.widgets.reply import SECTION
-from tasks.widgets.spans import MAIN
 from tasks.work.answer_summary import answer_text, type_words
+from tasks.work.widgets.reply import SECTION
+from tasks.work.widgets.spans import MAIN
 
 PLACES = {MAIN: "The passage", SECTION: "The section", QUESTION: "The question"}
 ACTS = {

@@ -10,8 +10,8 @@ from annotation.dashboard.questions.passages import OWN, Passage, passage, seed_
 from annotation.dashboard.questions.readable_answers import ReadableAnswer, readable
 from collector.models import Corpus, Stage
 from tasks.models import Answer, Dialog, Question, Submission
-from tasks.widgets.spans import MAIN
 from tasks.work.answer_summary import answer_text, type_words, written_beside
+from tasks.work.widgets.spans import MAIN
 
 # What an answer has marked: its words, and those that only look like it.
 MARKED = ("spans", "plausible")

@@ -30,7 +30,7 @@ from collector.seeds.selection import (
 )
 from common.actions import ActionError
 from common.seen_version import FIELD
-from tasks.kinds.registry import kind_of
+from tasks.work.kinds.registry import kind_of
 
 PER_PAGE = 8
 MOST_AT_ONCE = 100_000

@@ -17,6 +17,7 @@ from collector.protocols.creation import create_collection
 from collector.protocols.loading import get_protocol
 from collector.seeds.selection import select_seeds
 from common.tests.forms import hidden_in
+from tasks.ledger import payments
 from tasks.models import (
     Answer,
     EmptySubmission,
@@ -37,8 +38,7 @@ from tasks.models import (
     UnitItem,
     Worker,
 )
-from tasks.money import payments, rejections
-from tasks.posting import empty_submissions
+from tasks.paying import empty_submissions, rejections
 from tasks.tests.deciding import listed
 from tasks.tests.making import NOW, make_corpus, make_posting, make_session, make_worker
 

@@ -25,7 +25,7 @@ from tasks.models import (
     RejectionState,
     Submission,
 )
-from tasks.posting import empty_submissions
+from tasks.paying import empty_submissions
 from tasks.tests.making import make_collection, make_posting, stage_of
 
 pytestmark = pytest.mark.django_db

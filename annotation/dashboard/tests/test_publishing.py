@@ -15,12 +15,12 @@ from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import revise
 from common.tests.forms import hidden_in
+from tasks.costs.estimates import estimate, totals
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.kinds.hit_words import title_of
 from tasks.lifecycle import publication
-from tasks.money.estimates import estimate, totals
 from tasks.pages.wording import price
 from tasks.tests.making import make_collection, stage_of
+from tasks.work.kinds.hit_words import title_of
 
 pytestmark = pytest.mark.django_db
 

@@ -9,11 +9,11 @@ from annotation.dashboard.questions.submission_sheets import sheets_of
 from annotation.dashboard.tests.making import make_submission
 from collector.models import Seed
 from tasks.dialog import moves, settlement
-from tasks.dialog.rules import Ending, Role
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.dialog.tests.talking import SOON, pair, talk
 from tasks.models import Answer, Question, Submission
 from tasks.tests.making import make_worker, stage_of
+from tasks.work.dialog_rules import Ending, Role
 
 pytestmark = pytest.mark.django_db
 

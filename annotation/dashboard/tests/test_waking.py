@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from collector.models import Collection
-from tasks.lifecycle import due_work
 from tasks.tests.making import make_collection
+from tasks.work import due_work
 
 pytestmark = pytest.mark.django_db
 

@@ -9,6 +9,7 @@ from annotation.decisions.exclusions import exclude_worker, include_again
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import FOLDS
+from tasks.costs.estimates import estimate
 from tasks.lifecycle import maintenance
 from tasks.models import (
     Grant,
@@ -20,7 +21,6 @@ from tasks.models import (
     Unit,
     UnitItem,
 )
-from tasks.money.estimates import estimate
 from tasks.people import erasure
 from tasks.posting import hits
 from tasks.tests.deciding import make_fake_marketplace

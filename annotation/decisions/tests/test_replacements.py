@@ -8,14 +8,14 @@ from annotation.jobs import decide
 from annotation.models import Verdict
 from collector.models import Collection, Seed, Stage
 from collector.protocols.creation import parameters_of
+from tasks.costs.estimates import StageEstimate, estimate, keep_maximum, say_maximum
+from tasks.ledger.budget import fee_cents
 from tasks.models import (
     Lease,
     Question,
     Unit,
     Worker,
 )
-from tasks.money.budget import fee_cents
-from tasks.money.estimates import StageEstimate, estimate, keep_maximum, say_maximum
 from tasks.posting import hits
 from tasks.tests.making import (
     NOW,

@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.readers import too_little
 from annotation.readers.single_paragraph_hint import answers_alone
-from tasks.widgets.words import words_of
+from tasks.work.widgets.words import words_of
 
 Given = Mapping[str, Any]
 # Two words with capitals or more; full stops end initials alone.

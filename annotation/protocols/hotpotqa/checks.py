@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from annotation.protocols.hotpotqa import advice
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import PairTable
-from tasks.widgets.brief import REQUESTS
-from tasks.widgets.problems import Problem
-from tasks.widgets.words import is_asked, words_of
+from tasks.work.widgets.brief import REQUESTS
+from tasks.work.widgets.problems import Problem
+from tasks.work.widgets.words import is_asked, words_of
 
 if TYPE_CHECKING:
     from annotation.protocols.hotpotqa.parameters import ChecksTable, Parameters

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 from annotation.readers import too_little
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import QuestionTable
-from tasks.widgets.problems import Problem
-from tasks.widgets.words import is_asked, n_words, words_of
+from tasks.work.widgets.problems import Problem
+from tasks.work.widgets.words import is_asked, n_words, words_of
 
 if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import ChecksTable, Parameters

@@ -11,7 +11,7 @@ from annotation.metrics.token_overlap import answer_tokens
 from annotation.readers import too_little
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import DialogTable, TextTable, ValidationTable
-from tasks.widgets.problems import Problem
+from tasks.work.widgets.problems import Problem
 
 if TYPE_CHECKING:
     from annotation.protocols.quac.parameters import Parameters

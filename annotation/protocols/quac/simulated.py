@@ -9,7 +9,7 @@ from annotation.protocols.quac.simulation.replay import replay
 from annotation.protocols.quac.simulation.talking import speak
 from tasks.simulation.behaviour import Behaviour
 from tasks.simulation.work_page import Opener
-from tasks.widgets.reply import passages_of
+from tasks.work.widgets.reply import passages_of
 
 __all__ = ["fill", "inspect", "replay", "speak"]
 OPENINGS = (

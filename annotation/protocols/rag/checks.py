@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import EvidenceQuestionTable, SearchAnswerTable
-from tasks.widgets.problems import Problem
-from tasks.widgets.words import copied, is_asked, n_words, words_of
+from tasks.work.widgets.problems import Problem
+from tasks.work.widgets.words import copied, is_asked, n_words, words_of
 
 if TYPE_CHECKING:
     from annotation.protocols.rag.parameters import ChecksTable, Parameters

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tasks.simulation.gaps import INVENTED, gap
-from tasks.widgets.evidence import is_inside_word
+from tasks.work.widgets.evidence import is_inside_word
 
 if TYPE_CHECKING:
     from tasks.simulation.behaviour import Behaviour

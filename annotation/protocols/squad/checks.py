@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import SpanQuestionTable
-from tasks.widgets.brief import REQUESTS
-from tasks.widgets.problems import Problem
-from tasks.widgets.words import copied, is_asked, n_words, words_of
+from tasks.work.widgets.brief import REQUESTS
+from tasks.work.widgets.problems import Problem
+from tasks.work.widgets.words import copied, is_asked, n_words, words_of
 
 if TYPE_CHECKING:
     from annotation.protocols.squad.parameters import ChecksTable, Parameters

@@ -14,7 +14,7 @@ from annotation.records.schema import (
     VoteRecord,
     published_vote,
 )
-from tasks.widgets.spans import MAIN
+from tasks.work.widgets.spans import MAIN
 
 # Of a paragraph that was read: its article and its file, as JSON without what they list, and the
 # article's number in the file.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tasks.simulation.gaps import INVENTED, gap
-from tasks.widgets import spans
+from tasks.work.widgets import spans
 
 if TYPE_CHECKING:
     from tasks.simulation.behaviour import Behaviour

@@ -33,10 +33,10 @@ from collector.protocols.loading import Protocol, ProtocolError
 from collector.protocols.parameters import FOLDS, Table
 from collector.protocols.part_contract import PARAMETERS, Part
 from collector.seeds.seed_contracts import CURATED_SEEDS, SEEDS, SPLITS
-from tasks.kinds.registry import kind_of
 from tasks.pages.wording import fill_placeholders
 from tasks.simulation.simulated_contract import SIMULATED
-from tasks.work.protocol_checks import CHECKS
+from tasks.work.kinds.protocol_checks import CHECKS
+from tasks.work.kinds.registry import kind_of
 from tasks.work.samples import Sample
 
 SOURCE = "# source: "

@@ -24,7 +24,7 @@ from collector.protocols.loading import get_protocol
 from tasks.models import Lease, Payment, Question, ReaderHint, Submission
 from tasks.tests.making import make_collection, questions_for, write_keys
 from tasks.tests.visiting import at_work, post
-from tasks.widgets.problems import Problem
+from tasks.work.widgets.problems import Problem
 
 SAID = "The paragraph alone seems to answer it: “Sudan”. Does it need the link?"
 ANSWERED = "Which place was founded first by anybody?"

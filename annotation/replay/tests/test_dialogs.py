@@ -19,13 +19,13 @@ from annotation.replay.units import with_topics
 from annotation.replay.write_log import log_lines
 from collector.models import Collection
 from tasks.dialog import dialog_maintenance, moves, presence, settlement
-from tasks.dialog.rules import Ending, Role
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker, make_waiting
 from tasks.dialog.tests.talking import SOON, ask, pair, talk
 from tasks.lifecycle.maintenance import CLAIM
 from tasks.models import Answer, Dialog, Exposure, Payment, Question, Ticket, Topic, Turn, Worker
 from tasks.people import eligibility
 from tasks.tests.making import NOW, stage_of
+from tasks.work.dialog_rules import Ending, Role
 
 pytestmark = pytest.mark.django_db
 LATER = SOON + timedelta(minutes=5)

@@ -21,6 +21,7 @@ from tasks.models import Submission
 from tasks.people import qualifications, trusted
 from tasks.people.audience import audience_of
 from tasks.tests.making import make_collection, make_worker, stage_of
+from tasks.work import submissions
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +65,7 @@ def test_who_was_let_in_takes_the_test_like_anybody_once_it_is_taken_back(
     test, ida = stage_of(collection, "question_qualification"), "AIDA"
     trusted.take_back(collection, qualifications.trusted_grants(collection), "rita", timezone.now())
     grant = qualifications.trusted_grants(collection).get(worker__identity__person=ida)
-    qualifications.record_attempt(make_submission(test, grant.worker))
+    submissions.record_attempt(make_submission(test, grant.worker))
     grant.refresh_from_db()
     assert (grant.state, grant.decided_by, grant.note) == ("submitted", "", "")
     assert grant.submitted_at is not None

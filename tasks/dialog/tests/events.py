@@ -15,14 +15,11 @@ from tasks.dialog import (
     pairing,
     pay,
     presence,
-    rules,
     settlement,
     waiting_room,
 )
 from tasks.dialog.dialog_state import state_of, view_of
 from tasks.dialog.moves import Move
-from tasks.dialog.rules import Ending, Refused, Reply, limits_of
-from tasks.dialog.sections import section_of
 from tasks.dialog.tests.making import make_lease, message
 from tasks.models import (
     Dialog,
@@ -37,7 +34,10 @@ from tasks.models import (
     Worker,
 )
 from tasks.tests.making import NOW
+from tasks.work import dialog_rules as rules
 from tasks.work import leases
+from tasks.work.dialog_rules import Ending, Refused, Reply, limits_of
+from tasks.work.sections import section_of
 
 COST = Sum(F("amount_cents") + F("fee_cents"), default=0)
 

@@ -7,11 +7,11 @@ from typing import Any
 from tasks.dialog import moves, pairing, presence
 from tasks.dialog.dialog_state import view_of
 from tasks.dialog.moves import Move
-from tasks.dialog.rules import Reply, Role
-from tasks.dialog.sections import section_of
 from tasks.dialog.tests.making import message
 from tasks.models import Dialog, Payment, Ticket
 from tasks.tests.making import NOW
+from tasks.work.dialog_rules import Reply, Role
+from tasks.work.sections import section_of
 
 SOON = NOW + timedelta(seconds=10)
 

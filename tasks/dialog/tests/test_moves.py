@@ -9,12 +9,12 @@ from tasks.dialog import moves
 from tasks.dialog.dialog_state import view_of
 from tasks.dialog.moves import Move, StoredMove
 from tasks.dialog.partner_view import change_of, page_state
-from tasks.dialog.rules import Refused, Reply
-from tasks.dialog.sections import section_of
 from tasks.dialog.tests.making import make_dialogs, make_waiting, message
 from tasks.dialog.tests.talking import SOON, pair
 from tasks.models import Dialog, Turn
 from tasks.tests.making import stage_of
+from tasks.work.dialog_rules import Refused, Reply
+from tasks.work.sections import section_of
 
 pytestmark = pytest.mark.django_db
 NO_ANSWER = Reply(None, None, "dont", "neither")

@@ -7,12 +7,12 @@ from django.db import connection
 
 from tasks.dialog import dialog_maintenance, moves, pairing, presence, waiting_room
 from tasks.dialog.fingerprint import record_presence
-from tasks.dialog.rules import Ending, Role
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker, make_waiting
 from tasks.dialog.tests.talking import SOON, FirstOfTwo, paid, pair, stay, talk
 from tasks.models import LeaseState, Ticket, TicketState, Topic
 from tasks.tests.making import NOW, make_posting, stage_of
 from tasks.work import leases
+from tasks.work.dialog_rules import Ending, Role
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dialog.rules import (
+from tasks.work.dialog_rules import (
     AFFIRMATION,
     CONTINUATION,
     Dialog,

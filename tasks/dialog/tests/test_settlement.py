@@ -7,7 +7,6 @@ import pytest
 from tasks.dialog import dialog_maintenance, moves, pairing, presence, settlement
 from tasks.dialog.dialog_state import view_of
 from tasks.dialog.moves import Move
-from tasks.dialog.rules import Ending, Refused, Reply, Role
 from tasks.dialog.tests.making import make_dialogs, make_waiting, message
 from tasks.dialog.tests.talking import SOON, FirstOfTwo, ask, paid, pair, talk
 from tasks.models import (
@@ -19,6 +18,7 @@ from tasks.models import (
     Turn,
 )
 from tasks.tests.making import NOW, stage_of
+from tasks.work.dialog_rules import Ending, Refused, Reply, Role
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)

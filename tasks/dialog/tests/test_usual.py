@@ -3,10 +3,10 @@
 import pytest
 
 from tasks.dialog.partner_view import _usual
-from tasks.dialog.rules import Ending
 from tasks.dialog.tests.making import NOW, make_dialogs, make_waiting, message
 from tasks.models import Dialog, DialogState, Topic, Turn
 from tasks.tests.making import stage_of
+from tasks.work.dialog_rules import Ending
 
 pytestmark = pytest.mark.django_db
 

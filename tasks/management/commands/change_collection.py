@@ -18,9 +18,9 @@ from collector.protocols.revisions import Revision, planned, revise
 from common.actions import ActionError
 from common.arguments import amount
 from common.command_line import MANAGE
+from tasks.costs.estimates import estimate, live_hits, totals, totals_from_now
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.publication import raise_budget
-from tasks.money.estimates import estimate, live_hits, totals, totals_from_now
 from tasks.pages.wording import price
 from tasks.people.trusted import check_groups
 

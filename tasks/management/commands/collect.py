@@ -12,7 +12,7 @@ from collector.protocols.loading import ProtocolError
 from common.command_line import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import maintain_alone
-from tasks.money import external_bonuses
+from tasks.paying import external_bonuses
 
 
 class Command(BaseCommand):

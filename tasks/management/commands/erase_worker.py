@@ -14,7 +14,7 @@ from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Identity
 from tasks.models.people import ARCHIVE
-from tasks.money.compensation import take_down
+from tasks.paying.compensation import take_down
 from tasks.people.erasure import forget
 
 

@@ -13,9 +13,9 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import Parameters
 from common.command_line import MANAGE
+from tasks.costs.estimates import StageEstimate, Totals, estimate, totals
+from tasks.costs.expected_pay import shortfalls
 from tasks.lifecycle.publication import notices
-from tasks.money.estimates import StageEstimate, Totals, estimate, totals
-from tasks.money.expected_pay import shortfalls
 from tasks.pages.wording import price
 
 

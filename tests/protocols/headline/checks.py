@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collector.protocols.parameters import StageTable
-from tasks.widgets.problems import Problem
+from tasks.work.widgets.problems import Problem
 
 
 def problems(

@@ -9,7 +9,7 @@ import pytest
 from annotation.protocols.hotpotqa import advice
 from annotation.protocols.hotpotqa.tests.real import Typed, typed
 from annotation.protocols.tests.advising import assert_rare
-from tasks.widgets.words import is_asked
+from tasks.work.widgets.words import is_asked
 
 README = Path(advice.__file__).parent / "README.md"
 TEXTS = {

@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.protocols.iirc.simulation.answering import MAIN, Opener, find, opened
 from annotation.protocols.iirc.simulation.writing import is_advised_against
-from tasks.widgets.evidence import is_inside_word
+from tasks.work.widgets.evidence import is_inside_word
 
 PROVEN = ("span", "value", "binary")
 # What an answerer could mark without opening a linked article.

@@ -18,7 +18,7 @@ from annotation.protocols.quac.file_format import (
 from annotation.protocols.quac.official_records import read
 from tasks.simulation.identity import mark_answers_synthetic, mark_fields_synthetic
 from tasks.simulation.replay import RealWork
-from tasks.widgets.reply import SECTION
+from tasks.work.widgets.reply import SECTION
 
 LAX = {
     "seeds.category_keywords": [],

@@ -4,9 +4,9 @@ from datetime import timedelta
 from uuid import NAMESPACE_URL, uuid5
 
 from collector.models import Collection, Seed
-from tasks.dialog.sections import section_of
 from tasks.models import Answer, Exposure, Question, Worker
 from tasks.tests.making import NOW
+from tasks.work.sections import section_of
 
 Turn = tuple[str, str | None, str, str]
 

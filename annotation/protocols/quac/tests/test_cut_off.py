@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotation.protocols.quac.tests import test_whole_way as whole_way
 from collector.models import Collection
 from tasks.models import Lease, LeaseState, LockedAnswer, Worker
-from tasks.money.compensation import worth_cents
+from tasks.paying.compensation import worth_cents
 from tasks.people.erasure import forget
 from tasks.tests.making import make_worker, stage_of
 from tasks.work import leases

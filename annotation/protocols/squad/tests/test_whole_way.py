@@ -14,13 +14,13 @@ from annotation.replay.tests.test_acts import check_told
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
-from tasks.kinds import span_answer
-from tasks.kinds.registry import kind_of
 from tasks.models import Answer, Lease, Question, Unit
-from tasks.money.compensation import worth_cents
+from tasks.paying.compensation import worth_cents
 from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.simulated_contract import SIMULATED
 from tasks.tests.making import make_corpus
+from tasks.work.kinds import span_answer
+from tasks.work.kinds.registry import kind_of
 from tasks.work.units import is_over
 from tests.page_workers import Person, look, next_step, run
 

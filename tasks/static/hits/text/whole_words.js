@@ -1,4 +1,4 @@
-/** What a mark covers: whole words, as the server asks for them (tasks/widgets/spans.py, `whole`). */
+/** What a mark covers: whole words, as the server asks for them (tasks/work/widgets/spans.py, `whole`). */
 
 const closings = { "(": ")", "[": "]", "{": "}" };
 const openings = { ")": "(", "]": "[", "}": "{" };

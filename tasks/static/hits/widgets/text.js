@@ -1,6 +1,6 @@
 /** A field for free words. */
 
-// Of a script that parts no words, or whose words grow, each character: as in tasks/widgets/words.py.
+// Of a script that parts no words, or whose words grow, each character: as in tasks/work/widgets/words.py.
 const alone =
   "\\u0e00-\\u109f\\u1780-\\u17ff\\u3005-\\u3007\\u3040-\\u30ff\\u3400-\\u9fff\\uac00-\\ud7a3\\uf900-\\ufaff" +
   "\\u{20000}-\\u{3ffff}";

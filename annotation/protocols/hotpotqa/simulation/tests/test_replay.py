@@ -11,7 +11,7 @@ from annotation.protocols.hotpotqa import checks, simulated
 from annotation.protocols.hotpotqa.simulation.tests.pages import page, paragraph
 from collector.protocols.loading import get_protocol
 from tasks.simulation.behaviour import DILIGENT
-from tasks.widgets import pairs
+from tasks.work.widgets import pairs
 
 pytestmark = pytest.mark.pure
 OFFICIAL = Path("official", "hotpotqa", "reflexion_100_distractor_official_nesting.json")

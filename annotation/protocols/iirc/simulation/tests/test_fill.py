@@ -16,8 +16,8 @@ from annotation.protocols.iirc.simulation.tests.pages import (
 )
 from collector.protocols.loading import get_protocol
 from tasks.simulation.behaviour import BEHAVIOURS, DILIGENT
-from tasks.widgets import answer as answer_widget
-from tasks.widgets import questions as questions_widget
+from tasks.work.widgets import answer as answer_widget
+from tasks.work.widgets import questions as questions_widget
 
 PARAMETERS = get_protocol("iirc").parameters()
 behaviours = st.sampled_from(sorted(BEHAVIOURS.values(), key=lambda one: one.name))

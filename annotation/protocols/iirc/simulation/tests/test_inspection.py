@@ -9,7 +9,7 @@ from annotation.protocols.iirc import simulated
 from annotation.protocols.iirc.simulation.tests.pages import seeded
 from annotation.protocols.iirc.simulation.tests.test_answers import LIVES, PASSAGE, article, nothing
 from tasks.simulation.behaviour import DILIGENT, SPAMMER, Behaviour
-from tasks.widgets import answer as answer_widget
+from tasks.work.widgets import answer as answer_widget
 
 ITEM = {"id": "0", "section": "", "sentences": [[0, 61]], **PASSAGE}
 LIMITS = {

@@ -9,8 +9,8 @@ import pytest
 
 from annotation.protocols.quac.simulation import talking
 from annotation.protocols.quac.simulation.talking import next_question, speak
-from tasks.dialog.rules import Dialog, Limits, Reply, answer, ask
 from tasks.simulation.behaviour import BEHAVIOURS, DILIGENT, SPAMMER
+from tasks.work.dialog_rules import Dialog, Limits, Reply, answer, ask
 
 SECTION = (
     "He was born in Hollin in 1921. His mother played the organ there. In 1940 he left for Arden, "

@@ -1,0 +1,1 @@
+"""What is owed, held and spent: rows alone, no provider is called."""

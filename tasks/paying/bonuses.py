@@ -1,0 +1,192 @@
+"""Pays what comes beside the reward, by a rule or a person: as a bonus, or by a HIT of its own."""
+
+from datetime import datetime
+from uuid import NAMESPACE_URL, uuid5
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from collector.models import Collection
+from collector.protocols.creation import parameters_of
+from tasks.crowd import bonuses, marketplace
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.ledger.payments import let_go
+from tasks.models import (
+    Lease,
+    LeaseState,
+    Payment,
+    PaymentKind,
+    PaymentState,
+    ReceiptState,
+    Session,
+    Ticket,
+    TicketState,
+)
+from tasks.paying.approval import LONGEST_REFUSAL
+from tasks.paying.compensation import open_posting
+from tasks.posting.hits import TOKEN_HOLDS, money
+from tasks.work.leases import LATE_WORK
+
+
+def drop(payment: Payment) -> bool:
+    """Let go of a bonus that a person gave and the marketplace refuses; the budget has it back.
+
+    Returns False, and nothing is done, for any other: what a rule promised stays owed to everyone
+    who can be reached.
+    """
+    refused = Payment.objects.filter(
+        pk=payment.pk, kind=PaymentKind.BONUS, state=PaymentState.REFUSED
+    )
+    return bool(let_go(refused.exclude(by="", worker__identity__isnull=False)))
+
+
+def send_due(collection: Collection, now: datetime) -> int:
+    """Send every bonus that is due for an assignment the marketplace lists; returns how many.
+
+    What becomes of the assignment changes nothing: it was earned apart from the reward. One that
+    the marketplace refuses is set aside with its words. Safe to run twice and at once. Raises
+    MarketplaceError; what was sent before stays.
+    """
+    listed = Q(lease__submission__isnull=False) & ~Q(lease__submission__state=ReceiptState.HELD)
+    due = _due(collection).filter(listed, state=PaymentState.DUE).exclude(_paid_apart())
+    return marketplace.one_by_one(
+        due.select_related("collection", "lease__session").order_by("id"),
+        lambda payment: _send_or_set_aside(payment, now),
+    )
+
+
+def _send_or_set_aside(payment: Payment, now: datetime) -> int:
+    try:
+        return _send(payment, now)
+    except MarketplaceError as error:
+        # Without a code it was not the marketplace that refused.
+        if error.permanent and error.code:
+            Payment.objects.filter(pk=payment.pk, state=PaymentState.DUE).update(
+                state=PaymentState.REFUSED, refusal=str(error)[:LONGEST_REFUSAL]
+            )
+        raise
+
+
+def ask_again(payments: "QuerySet[Payment]") -> int:
+    """Let the marketplace be asked once more for refused bonuses; returns how many."""
+    refused = payments.filter(state=PaymentState.REFUSED, kind=PaymentKind.BONUS)
+    return refused.update(state=PaymentState.DUE, refusal="")
+
+
+def pay_apart(payment: Payment, now: datetime) -> bool:
+    """Give a refused bonus a HIT that only its worker can take; False if it is refused no more.
+
+    False too for a worker who was forgotten. Locks the payment; a job publishes the HIT.
+    """
+    with transaction.atomic():
+        rows = Payment.objects.select_for_update(of=("self",))
+        refused = rows.filter(state=PaymentState.REFUSED, worker__identity__isnull=False)
+        held = refused.filter(pk=payment.pk).first()
+        if held is None or held.lease is None:
+            return False
+        posting = open_posting(held.lease, held.amount_cents, f"bonuses:{held.key}", now)
+        held.posting, held.state = posting, PaymentState.DUE
+        held.save(update_fields=["posting", "state"])
+    return True
+
+
+def _send(payment: Payment, now: datetime) -> int:
+    assert payment.lease is not None
+    stay, collection = payment.lease.session, payment.collection
+    minor_units = parameters_of(collection).pay.minor_units
+    # The marketplace forgets a token after a day; then it is asked what it has sent.
+    old = payment.created_at < now - TOKEN_HOLDS
+    if not old or not _was_sent(payment, minor_units):
+        bonuses.send(
+            stay.person,
+            stay.session_id,
+            amount=money(payment.amount_cents, minor_units),
+            reason=payment.reason,
+            token=str(uuid5(NAMESPACE_URL, f"{collection.pseudonym_key}/{payment.key}")),
+        )
+    return Payment.objects.filter(pk=payment.pk, state=PaymentState.DUE).update(
+        state=PaymentState.CONFIRMED, confirmed_at=now
+    )
+
+
+def _was_sent(payment: Payment, minor_units: int) -> bool:
+    """Return whether the marketplace lists one more bonus like this than the ledger confirms."""
+    assert payment.lease is not None
+    stay = payment.lease.session
+    same = Session.objects.filter(
+        provider=stay.provider, environment=stay.environment, session_id=stay.session_id
+    )
+    # An account that was merged into another is listed by that one's id. Only where the assignment
+    # was somebody else's before does the id tell whose bonus it is.
+    others = set(same.exclude(worker=stay.worker_id).values_list("person", flat=True))
+    like_it = [
+        row
+        for row in bonuses.listed(AssignmentId=stay.session_id)
+        if row.person not in others
+        and row.cents(minor_units) == payment.amount_cents
+        and row.reason in (payment.reason, "")
+    ]
+    confirmed = Payment.objects.filter(
+        lease__session__in=same.filter(worker=stay.worker_id),
+        kind=PaymentKind.BONUS,
+        state=PaymentState.CONFIRMED,
+        amount_cents=payment.amount_cents,
+        reason=payment.reason,
+    )
+    return len(like_it) > confirmed.count()
+
+
+def reroute_unsendable(collection: Collection, now: datetime) -> int:
+    """Give what no assignment can carry a HIT of the worker's own; returns how many HITs.
+
+    A bonus belongs to an assignment that was handed in: this one was returned, ran out of time,
+    or its receipt was lost.
+    """
+    late = Q(lease__session__signed_until__lt=now) | Q(
+        lease__session__signed_until__isnull=True, lease__expires_at__lt=now - LATE_WORK
+    )
+    never = Q(lease__submission__isnull=True) & (
+        Q(lease__state=LeaseState.RETURNED) | Q(lease__state=LeaseState.EXPIRED) & late
+    )
+    lost = _due(collection).filter(never | _paid_apart())
+    # All that a stay has earned goes into one HIT: it is over first.
+    at_it = Ticket.objects.filter(lease=OuterRef("lease")).exclude(state=TicketState.DONE)
+    lost = lost.exclude(Exists(at_it))
+    return sum(_reroute(lease, now) for lease in {row.lease_id for row in lost} if lease)
+
+
+def _reroute(lease_id: int, now: datetime) -> int:
+    lease = Lease.objects.select_related("unit__stage__collection").get(pk=lease_id)
+    with transaction.atomic():
+        due = list(
+            _due(lease.unit.stage.collection)
+            .filter(lease=lease)
+            .order_by("id")
+            .select_for_update(of=("self",))
+        )
+        if not due:
+            return 0
+        cents = sum(payment.amount_cents for payment in due)
+        posting = open_posting(lease, cents, f"bonuses:{due[0].key}", now)
+        Payment.objects.filter(pk__in=[payment.pk for payment in due]).update(
+            posting=posting, state=PaymentState.DUE
+        )
+    return 1
+
+
+def _due(collection: Collection) -> "QuerySet[Payment]":
+    """Return the bonuses that are owed, refused or not, and have no HIT of the worker's own."""
+    return Payment.objects.filter(
+        collection=collection,
+        kind=PaymentKind.BONUS,
+        state__in=[PaymentState.DUE, PaymentState.REFUSED],
+        posting__worker__isnull=True,
+    )
+
+
+def _paid_apart() -> Exists:
+    """Tell bonuses whose assignment's reward is paid by a HIT of the worker's own."""
+    rewards = Payment.objects.filter(
+        submission__lease=OuterRef("lease"), posting__worker=F("worker")
+    )
+    return Exists(rewards)

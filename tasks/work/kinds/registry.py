@@ -1,0 +1,69 @@
+"""Finds the kind of a stage by its name."""
+
+from typing import Protocol
+
+from collector.protocols.loading import ProtocolError
+from tasks.work.kinds.answer import AnswerKind
+from tasks.work.kinds.evidence_question import EvidenceQuestionKind
+from tasks.work.kinds.free_answer import FreeAnswerKind
+from tasks.work.kinds.kind import StageKind
+from tasks.work.kinds.label import LabelKind
+from tasks.work.kinds.natural_question import NaturalQuestionKind
+from tasks.work.kinds.pair import PairKind
+from tasks.work.kinds.pair_answer import PairAnswerKind
+from tasks.work.kinds.question import QuestionKind
+from tasks.work.kinds.search_answer import SearchAnswerKind
+from tasks.work.kinds.span_answer import SpanAnswerKind
+from tasks.work.kinds.span_question import SpanQuestionKind
+from tasks.work.kinds.text import TextKind
+from tasks.work.kinds.validation import ValidationKind
+
+_KINDS: dict[str, StageKind] = {
+    kind.name: kind
+    for kind in (
+        QuestionKind(),
+        AnswerKind(),
+        PairKind(),
+        PairAnswerKind(),
+        SpanQuestionKind(),
+        SpanAnswerKind(),
+        NaturalQuestionKind(),
+        EvidenceQuestionKind(),
+        SearchAnswerKind(),
+        ValidationKind(),
+        TextKind(),
+        LabelKind(),
+        FreeAnswerKind(),
+    )
+}
+
+
+def register(kind: StageKind) -> None:
+    """Make a kind known that stands in a room above this one."""
+    _KINDS[kind.name] = kind
+
+
+class HasKind(Protocol):
+    """A stage's row or its table of the parameters."""
+
+    @property
+    def kind(self) -> str:
+        """Return the name of the kind."""
+
+
+def kind_of(stage: HasKind) -> StageKind:
+    """Return the kind of a stage, by its row or its table; raises ProtocolError for none."""
+    return get_kind(stage.kind)
+
+
+def get_kind(name: str) -> StageKind:
+    """Return the kind called `name`; raises ProtocolError when there is none."""
+    try:
+        return _KINDS[name]
+    except KeyError:
+        raise ProtocolError(f"There is no kind {name!r} of stage: see tasks/work/kinds/.") from None
+
+
+def kinds_that_pair() -> list[str]:
+    """Return the names of the kinds of stage that bring two workers together."""
+    return [name for name, kind in _KINDS.items() if kind.pairs_workers]

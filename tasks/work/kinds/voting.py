@@ -1,0 +1,86 @@
+"""What the kinds share whose workers answer or judge questions: one vote for each that is shown."""
+
+from collections.abc import Mapping, Sequence
+
+import orjson
+from django.db.models import Exists, OuterRef, QuerySet
+
+from common.committed_cache import kept_once_committed
+from common.prepared_sql import execute, insert_all
+from tasks.models import Answer, Submission, Unit, UnitItem, Worker
+from tasks.work.kinds.kind import StageKind, entries_of
+
+SHOWN = """
+SELECT item.position, question.seed_id, question.text, question.payload
+FROM tasks_unititem item JOIN tasks_question question ON question.id = item.question_id
+WHERE item.unit_id = %s ORDER BY item.position
+"""
+WRITTEN = """
+SELECT item.position, question.id, question.worker_id
+FROM tasks_unititem item JOIN tasks_question question ON question.id = item.question_id
+WHERE item.unit_id = %s
+"""
+
+
+class VotingKind(StageKind):
+    """A kind whose workers give one vote on each question of their unit."""
+
+    def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
+        """Leave out units with a question the worker has written or has voted on before."""
+        items = UnitItem.objects.filter(unit=OuterRef("pk"))
+        return units.exclude(Exists(items.filter(question__worker=worker))).exclude(
+            Exists(items.filter(question__answers__worker=worker))
+        )
+
+    def seeds_shown(self, unit: Unit) -> list[int]:
+        """Return the ids of the seeds whose questions the unit shows."""
+        return list(unit.items.values_list("question__seed_id", flat=True).distinct())
+
+    def parts_done(self, data: Mapping[str, object]) -> int:
+        """Return how many answers of a draft have a type."""
+        return sum(bool(answer.get("type")) for answer in entries_of(data, "answers"))
+
+
+def questions_shown(unit: Unit) -> list[tuple[str, int, str, dict[str, object]]]:
+    """Return (item id, seed id, text, payload) of the unit's questions, in order."""
+    return [
+        (str(position), seed, text, orjson.loads(payload))
+        for position, seed, text, payload in execute(SHOWN, [unit.pk])
+    ]
+
+
+def store_votes(
+    submission: Submission, votes: Sequence[tuple[str, str, Mapping[str, object]]]
+) -> None:
+    """Write (item id, type, payload) as rows, in order; expects the submission's transaction."""
+    lease = submission.lease
+    written = _written(lease.unit_id)
+    shared = {
+        "stage_id": lease.unit.stage_id,
+        "submission_id": submission.pk,
+        "worker_id": lease.worker_id,
+        "synthetic": submission.synthetic,
+        "created_at": submission.received_at,
+    }
+    insert_all(
+        Answer,
+        shared,
+        [
+            {
+                "question_id": written[item][0],
+                "writer_id": written[item][1],
+                "type": kind,
+                "payload": payload,
+            }
+            for item, kind, payload in votes
+        ],
+    )
+
+
+@kept_once_committed(1024)
+def _written(unit_id: int) -> dict[str, tuple[int, str | None]]:
+    """Return the ids of each item's question and of its writer, by the item's id on the page."""
+    return {
+        str(position): (question, writer)
+        for position, question, writer in execute(WRITTEN, [unit_id])
+    }
