@@ -16,7 +16,7 @@ def have_jobs_look() -> None:
     from django.db import DatabaseError
 
     if apps.ready and LEAVE_ALONE.isdisjoint(sys.argv[1:2]):
-        from tasks.lifecycle import due_work
+        from tasks.work import due_work
 
         # Some commands need no tables.
         with suppress(DatabaseError):
