@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.overrides import override_verdict
 from annotation.models import Verdict
-from annotation.replay.log import AssignmentLine
+from annotation.release.log import AssignmentLine
 from annotation.replay.rerun import Rerun
 from collector.models import Collection, Stage
 from collector.protocols.loading import get_protocol

@@ -25,7 +25,7 @@ from annotation.release.facts import Dates
 from annotation.release.release_files import Watcher, write
 from annotation.release.release_folder import PLACES
 from annotation.release.told_questions import store_told
-from annotation.replay.write_log import check_loggable, keep_log
+from annotation.release.write_log import check_loggable, keep_log
 from collector import kept_folders
 from collector.models import Collection
 from collector.retrieval.file_format import RetrievalError

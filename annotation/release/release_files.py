@@ -42,7 +42,7 @@ from annotation.release.questions_table import columns_of, write_questions
 from annotation.release.split_overlap import overlap
 from annotation.release.spool import Spool
 from annotation.release.statements import not_said, said
-from annotation.replay.write_log import log_lines
+from annotation.release.write_log import log_lines
 from annotation.reports.collection import tables_from
 from annotation.reports.pay import rates_table
 from annotation.tables.charts import FOLDER, files_of

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.replay.log import AssignmentLine, DialogLine, Log, LogError, MoveLine
+from annotation.release.log import AssignmentLine, DialogLine, Log, LogError, MoveLine
 from collector.models import Stage
 from tasks.dialog import moves, pairing, presence, settlement, waiting_room
 from tasks.dialog.dialog_state import view_of

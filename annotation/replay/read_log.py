@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from annotation.replay.log import (
+from annotation.release.log import (
     KINDS,
     VERSION,
     Act,

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from annotation.models import Statement
-from annotation.replay.log import Log, LogError, SeedLine, text_sha256
+from annotation.release.log import Log, LogError, SeedLine, text_sha256
 from collector.models import Collection, CollectionRevision, Corpus, Paragraph
 from collector.models.collection import LONGEST_CLAIM
 from collector.protocols.creation import create_collection, parameters_of

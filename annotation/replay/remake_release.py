@@ -17,9 +17,7 @@ from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
 from annotation.readers.example import Prediction
 from annotation.release.facts import Dates
-from annotation.release.publish_release import PublishedRelease, publish_release
-from annotation.release.release_folder import SUMS, digests
-from annotation.replay.log import (
+from annotation.release.log import (
     AssignmentLine,
     ClosedLine,
     ExclusionLine,
@@ -29,6 +27,8 @@ from annotation.replay.log import (
     LogError,
     OverrideLine,
 )
+from annotation.release.publish_release import PublishedRelease, publish_release
+from annotation.release.release_folder import SUMS, digests
 from annotation.replay.recreation import OWN_MAINTENANCE, recreate_collection
 from annotation.replay.rerun import Rerun
 from annotation.splits.assignment import make_splits

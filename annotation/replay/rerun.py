@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
+from annotation.release.log import AssignmentLine, Log, LogError
 from annotation.replay.dialogs import ReplayedDialogs
-from annotation.replay.log import AssignmentLine, Log, LogError
 from annotation.replay.recreation import write_texts
 from annotation.replay.units import ReplayedPlaces, only, with_topics
 from collector.models import Collection, Stage

@@ -1,6 +1,6 @@
 """Whether the dialogs that a log tells of can have been: who held them, and whose move it was."""
 
-from annotation.replay.log import AssignmentLine, DialogLine, Log, LogError, MoveLine
+from annotation.release.log import AssignmentLine, DialogLine, Log, LogError, MoveLine
 from tasks.work import dialog_rules as rules
 from tasks.work.dialog_rules import Role
 

@@ -17,8 +17,8 @@ def different(life: "Life") -> str:
 
     Left out is a collection whose people have withdrawn: it is kept in no log.
     """
+    from annotation.release.log import LogError
     from annotation.release.publish_release import publish_release
-    from annotation.replay.log import LogError
     from common.actions import ActionError
 
     # Late work of tests makes a log of dialogs that is not replayed in every order yet.

@@ -10,7 +10,7 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
-from annotation.replay.log import Log, LogError
+from annotation.release.log import Log, LogError
 from annotation.replay.read_log import read_log
 from annotation.replay.remake_release import RemadeRelease, remake
 from collector.models import Corpus

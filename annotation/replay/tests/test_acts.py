@@ -18,11 +18,11 @@ from annotation.models import Exclusion, Override, Verdict
 from annotation.protocols.hotpotqa.tests.pairs import pairs
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.facts import dates_of
+from annotation.release.log import KINDS, FilesLine, Log
 from annotation.release.publish_release import publish_release
-from annotation.replay.log import KINDS, FilesLine, Log
+from annotation.release.write_log import log_lines
 from annotation.replay.read_log import read_log
 from annotation.replay.remake_release import decide_again
-from annotation.replay.write_log import log_lines
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW
 from collector.models import Collection, CollectionState, StageState

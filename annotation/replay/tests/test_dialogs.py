@@ -11,12 +11,12 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.release.facts import Dates
+from annotation.release.log import FilesLine, Log, LogError
+from annotation.release.write_log import log_lines
 from annotation.replay.dialogs import ReplayedDialogs
-from annotation.replay.log import FilesLine, Log, LogError
 from annotation.replay.read_log import read_log
 from annotation.replay.recreation import OWN_MAINTENANCE
 from annotation.replay.units import with_topics
-from annotation.replay.write_log import log_lines
 from collector.models import Collection
 from tasks.dialog import dialog_maintenance, moves, presence, settlement
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker, make_waiting

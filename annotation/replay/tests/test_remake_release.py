@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from annotation.release.log import LogError
 from annotation.replay import remake_release
-from annotation.replay.log import LogError
 from annotation.replay.units import reprice
 from annotation.tests.making import NOW, make_collection
 from collector.models import Collection

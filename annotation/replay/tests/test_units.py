@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.db.models import F
 
+from annotation.release.log import LogError
 from annotation.replay import units
-from annotation.replay.log import LogError
 from annotation.replay.rerun import Rerun
 from annotation.replay.units import ReplayedPlaces
 from collector.models import Collection

@@ -13,7 +13,7 @@ from annotation.dashboard.tests.making import (
 )
 from annotation.release.assignment_log import assignments
 from annotation.release.facts import left_out
-from annotation.replay.write_log import _decisions
+from annotation.release.write_log import _decisions
 from annotation.reports.collection import tables_of
 from collector.models import Collection
 from common.actions import ActionError

@@ -14,9 +14,9 @@ from django.core.management import call_command
 from annotation.dashboard.tests.making import make_browser, send
 from annotation.protocols.rag.tests.conftest import FIRSTS, PLACES, write_documents
 from annotation.release.facts import Dates
-from annotation.replay.log import LogError, SeedLine
+from annotation.release.log import LogError, SeedLine
+from annotation.release.write_log import log_lines
 from annotation.replay.recreation import recreate_seeds
-from annotation.replay.write_log import log_lines
 from collector.accounts import owner
 from collector.models import Collection, Corpus, SeedParagraph
 from collector.protocols.loading import get_protocol

@@ -6,10 +6,10 @@ from django.utils import timezone
 from annotation.models import CrossValidation, HopDecision, SplitAssignment
 from annotation.readers.example import Prediction
 from annotation.release.facts import dates_of
-from annotation.replay.log import FilesLine
+from annotation.release.log import FilesLine
+from annotation.release.write_log import log_lines
 from annotation.replay.read_log import read_log
 from annotation.replay.remake_release import judge_again
-from annotation.replay.write_log import log_lines
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.runs import run_of_answers, to_judge
 from annotation.splits.difficulty.single_hop_review import decide

@@ -15,7 +15,7 @@ from annotation.decisions.label_decisions import stages_apart
 from annotation.models import Exclusion, Override, Statement, Verdict
 from annotation.release.assignment_log import Assignment, assignments, unit_name, units_of
 from annotation.release.facts import Dates
-from annotation.replay.log import (
+from annotation.release.log import (
     VERSION,
     Act,
     AgreeingLine,

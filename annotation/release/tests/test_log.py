@@ -13,12 +13,12 @@ from annotation.decisions.overrides import correct, follow_votes, override_verdi
 from annotation.models import Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.assignment_log import assignments, work_digest
+from annotation.release.log import LogError, SeedLine
 from annotation.release.publish_release import publish_release
-from annotation.replay.log import LogError, SeedLine
+from annotation.release.write_log import check_loggable
 from annotation.replay.read_log import read_log
 from annotation.replay.recreation import recreate_collection, recreate_seeds
 from annotation.replay.remake_release import decide_again, different_files, mark_again
-from annotation.replay.write_log import check_loggable
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_collection
 from collector.candidates.tests.making import make_pairs, make_towns
