@@ -1,10 +1,12 @@
 """Two databases of two moments are told from two of one: by HITs, by work and by pay, both ways."""
 
 import json
+from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
+from uuid import UUID
 
 import pytest
 from django.conf import settings as django_settings
@@ -14,13 +16,15 @@ from django.utils import timezone
 from common import checkup
 from common.checkup import checks_named, examine
 from marketplace.hits.acceptance import accept, submit
-from marketplace.models import LedgerEntry
+from marketplace.models import HIT, Assignment, BonusPayment, LedgerEntry, Message
 from marketplace.models import Worker as MarketWorker
 from marketplace.people.account_opening import keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.conftest import QUESTION
 from tasks.crowd import marketplace, requester_api
-from tasks.models import Session
+from tasks.ledger import payments as ledger_payments
+from tasks.lifecycle.maintenance import maintain
+from tasks.models import Lease, Posting, Session
 from tasks.paying import approval, reconcile
 from tasks.people import qualifications
 from tasks.posting import hits
@@ -29,6 +33,7 @@ from tasks.work import leases, submissions
 
 pytestmark = pytest.mark.django_db(databases=["default", "marketplace"])
 HERE, THERE = "HITs here alone", "HITs on the marketplace alone"
+ONCE = UUID(int=7)
 WORK, PAID = "work on the marketplace alone", "payments here alone"
 
 
@@ -85,6 +90,11 @@ class Halves:
         later = timezone.now() + timedelta(hours=1)
         assert approval.approve_confirmed(stage.collection, later) == 1
 
+    def give(self) -> None:
+        """Give a bonus for the work, as a page does: sent again, it is the same."""
+        lease = Lease.objects.get()
+        ledger_payments.give_bonus(lease, 250, "Well told.", "rita", ONCE, timezone.now())
+
 
 @pytest.fixture
 def halves() -> Halves:
@@ -133,6 +143,40 @@ def test_what_was_paid_a_moment_later_there_is_paid_here_too(halves: Halves) -> 
     later = timezone.now() + timedelta(hours=1)
     assert approval.approve_confirmed(halves.stage.collection, later) == 1
     assert LedgerEntry.objects.filter(kind="reward").count() == 1
+
+
+@pytest.mark.parametrize(
+    "moment",
+    ["before it is handed in", "before it is paid", "before the bonus is sent", "after the bonus"],
+)
+def test_both_of_an_earlier_moment_post_pay_and_report_once(halves: Halves, moment: str) -> None:
+    """As a restored copy has them: both are of one moment, and the jobs go on from there."""
+    stage, later = halves.stage, timezone.now() + timedelta(hours=1)
+    halves.note("before the bonus is sent")
+    halves.give()
+    maintain(stage.collection, later)
+    halves.note("after the bonus")
+    assert BonusPayment.objects.count() == 1
+    for alias in ("default", "marketplace"):
+        halves.go_back(alias, moment)
+    assert found() == {}
+    if moment == "before it is handed in":
+        lease = Lease.objects.get()
+        submissions.hand_in(lease, questions_for(lease), timezone.now(), synthetic=False)
+        submit(Assignment.objects.get(), "answer", timezone.now())
+    halves.give()
+    for _ in range(3):
+        maintain(stage.collection, later)
+    halves.give()
+    maintain(stage.collection, later)
+    assert found() == {}
+    kinds = Counter(LedgerEntry.objects.values_list("kind", flat=True))
+    assert kinds == {"credit": 1, "reward": 1, "bonus": 1}
+    assert BonusPayment.objects.count() == 1
+    posted = Posting.objects.exclude(external_id="").values_list("external_id", flat=True)
+    assert sorted(posted) == sorted(HIT.objects.values_list("hit_id", flat=True))
+    told = Message.objects.values_list("worker", "subject", "text")
+    assert len(told) == len({*told})
 
 
 @pytest.mark.usefixtures("halves")
