@@ -15,8 +15,7 @@ from marketplace import clock
 from marketplace.configuration import open_desk
 from marketplace.desk.pages import leave_notice
 from marketplace.desk.sessions import Desk, DeskRequest, begin, session_of
-from marketplace.models import DeskSession, DeskUser, Role
-from marketplace.people import audit
+from marketplace.models import AuditEntry, DeskSession, DeskUser, Role
 from marketplace.site.page_error import PageError
 from marketplace.site.pages import View, page
 
@@ -31,7 +30,7 @@ DeskView = Callable[Concatenate[DeskRequest, Arguments], HttpResponse]
 
 def record(request: DeskRequest, what: str) -> None:
     """Write a change of this visitor's into the audit log."""
-    audit.record(request.desk.who, what, clock.now())
+    AuditEntry.record(request.desk.who, what, clock.now())
 
 
 def desk_page(view: DeskView[Arguments]) -> View[Arguments]:

@@ -20,8 +20,15 @@ from django.views.decorators.http import require_safe
 from marketplace import clock
 from marketplace.desk.access import is_open_desk, owner
 from marketplace.desk.sessions import begin, session_of
-from marketplace.models import AccessKey, DeskSession, DeskUser, Requester, Role, SeenRequest
-from marketplace.people import audit
+from marketplace.models import (
+    AccessKey,
+    AuditEntry,
+    DeskSession,
+    DeskUser,
+    Requester,
+    Role,
+    SeenRequest,
+)
 from marketplace.router import DATABASE
 from marketplace.site.page_error import PageError
 from marketplace.site.pages import page
@@ -60,7 +67,9 @@ def enter(request: HttpRequest, token: str) -> HttpResponse:
         session = begin(request, response, _user(link))
     elif session.user.role == Role.HOST:
         if session.acting_for_id != link.requester.pk:
-            audit.record(session.user.name, f"Began to act for {link.requester.name}", clock.now())
+            AuditEntry.record(
+                session.user.name, f"Began to act for {link.requester.name}", clock.now()
+            )
         session.acting_for = link.requester
     elif session.user.requester_id != link.requester.pk:
         raise PageError(ANOTHER.format(name=session.user.name), 403)
@@ -113,7 +122,7 @@ def _user(link: DeskLink) -> DeskUser:
         },
     )
     if made:
-        audit.record(name, f"Came in by a link of {link.requester.name}", clock.now())
+        AuditEntry.record(name, f"Came in by a link of {link.requester.name}", clock.now())
     if user.requester_id != link.requester.pk or not user.is_active:
         raise PageError(CLOSED, 403)
     return user

@@ -1,5 +1,7 @@
 """The desk: who signs in, what the host has chosen, and the audit log."""
 
+from datetime import datetime
+
 from django.contrib.auth.hashers import check_password, make_password
 from django.db import models
 from django.db.models import Q
@@ -89,3 +91,8 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.who}: {self.what}"
+
+    @classmethod
+    def record(cls, who: str, what: str, now: datetime) -> None:
+        """Add one sentence to the log; call it in the transaction that makes the change."""
+        cls.objects.create(at=now, who=who[:220], what=what[:600])

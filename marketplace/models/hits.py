@@ -3,6 +3,7 @@
 import hashlib
 import json
 import operator
+import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -11,9 +12,18 @@ from django.db import models
 from django.db.models import Case, F, Q, Value, When
 
 from marketplace.hits.keywords import StatedTerms, stated_terms
-from marketplace.hits.questions.question import kind_of
 from marketplace.models.identifiers import new_entity_id
 from marketplace.models.requesters import Requester
+
+# The first element, behind what may stand before it.
+ROOT = re.compile(r"\ufeff?\s*(?:(?:<\?.*?\?>|<!--.*?-->)\s*)*<(?:[\w.-]+:)?(\w+)", re.DOTALL)
+KINDS = {"ExternalQuestion": "external", "HTMLQuestion": "html", "QuestionForm": "form"}
+
+
+def kind_of(xml: str) -> str:
+    """Return what kind of question this is, of one that was read before; it is not read again."""
+    root = ROOT.match(xml)
+    return KINDS.get(root[1] if root else "", "html")
 
 
 def fingerprint_of(values: dict[str, Any]) -> str:

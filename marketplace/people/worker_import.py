@@ -8,8 +8,7 @@ from enum import StrEnum
 from django.db import IntegrityError, transaction
 
 from common.spreadsheet import read_table
-from marketplace.models import QualificationType, Worker, WorkerGroup
-from marketplace.people import audit
+from marketplace.models import AuditEntry, QualificationType, Worker, WorkerGroup
 from marketplace.people.groups import GroupError
 from marketplace.people.roster import Person, ignored_columns, people_in
 from marketplace.people.worker_upsert import Entry, WorkerUpsert
@@ -123,7 +122,7 @@ def _part(people: list[Person], now: datetime, by: str, *, is_only: bool) -> lis
                 book.keep()
                 if by:
                     rows = "" if is_only else f", rows {people[0].row} to {people[-1].row}"
-                    audit.record(
+                    AuditEntry.record(
                         by, f"Imported workers{rows}: {Report(lines, [], []).summary}", now
                     )
                 return lines

@@ -11,9 +11,9 @@ from marketplace.hits.questions.question import (
     FormQuestion,
     HTMLQuestion,
     QuestionError,
-    kind_of,
     read_question,
 )
+from marketplace.models.hits import kind_of
 from marketplace.tests.forms import SUM, form
 
 pytestmark = pytest.mark.pure

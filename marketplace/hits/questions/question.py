@@ -1,6 +1,5 @@
 """Reads the question of a HIT: a page elsewhere, HTML of the requester's own, or a form."""
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -9,16 +8,13 @@ from urllib.parse import urlsplit
 from marketplace.hits.questions.answers import RESERVED
 from marketplace.hits.questions.crowd_elements import unsupported_elements
 from marketplace.hits.questions.question_form import QuestionForm, QuestionFormError, form_in
+from marketplace.hits.questions.template import DOCTYPE
 from marketplace.hits.questions.xml_tree import SCHEMAS, Node, XMLError, read_xml
 
 EXTERNAL = SCHEMAS + "2006-07-14/ExternalQuestion.xsd"
 HTML = SCHEMAS + "2011-11-11/HTMLQuestion.xsd"
-# The first element, behind what may stand before it.
-ROOT = re.compile(r"\ufeff?\s*(?:(?:<\?.*?\?>|<!--.*?-->)\s*)*<(?:[\w.-]+:)?(\w+)", re.DOTALL)
-KINDS = {"ExternalQuestion": "external", "HTMLQuestion": "html", "QuestionForm": "form"}
 # In the order of the schemas, which are sequences.
 MEMBERS = {EXTERNAL: ["ExternalURL", "FrameHeight"], HTML: ["HTMLContent", "FrameHeight"]}
-DOCTYPE = re.compile(r"(?:<!--(?>.*?-->)|\s)*+<!doctype\b", re.DOTALL | re.IGNORECASE)
 # ours: with what is added to it, it fits into the 8 KB that servers take of a request's first line.
 LONGEST_URL = 4096
 
@@ -64,12 +60,6 @@ class FormQuestion:
 
 
 AnyQuestion = ExternalQuestion | HTMLQuestion | FormQuestion
-
-
-def kind_of(xml: str) -> str:
-    """Return what kind of question this is, of one that was read before; it is not read again."""
-    root = ROOT.match(xml)
-    return KINDS.get(root[1] if root else "", "html")
 
 
 def read_question(xml: str) -> AnyQuestion:

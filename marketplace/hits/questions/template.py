@@ -7,9 +7,9 @@ from typing import Any
 
 from common.html_parser import HTMLParser
 from marketplace.hits.questions import crowd_elements
-from marketplace.hits.questions.question import DOCTYPE
 from marketplace.hits.questions.template_i18n import marked
 
+DOCTYPE = re.compile(r"(?:<!--(?>.*?-->)|\s)*+<!doctype\b", re.DOTALL | re.IGNORECASE)
 VARIABLE = re.compile(r"\$\{\s*([^{}$]+?)\s*\}")
 # What XML 1.0 forbids: controls, halves of surrogate pairs, two that are no characters.
 UNSPEAKABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

@@ -12,8 +12,7 @@ from django.db import transaction
 from common.command_line import MANAGE
 from marketplace import clock
 from marketplace.desk.users import UserError, open_user, reset_password
-from marketplace.models import DeskUser, Role
-from marketplace.people import audit
+from marketplace.models import AuditEntry, DeskUser, Role
 from marketplace.router import DATABASE
 
 
@@ -43,7 +42,7 @@ class Command(BaseCommand):
         try:
             with transaction.atomic(using=DATABASE):
                 user = open_user(name, _password(), None, clock.now())
-                audit.record("command create_host", f"Made the host {user.name}", clock.now())
+                AuditEntry.record("command create_host", f"Made the host {user.name}", clock.now())
         except UserError as error:
             raise CommandError(str(error)) from None
         self._say({"host": user.name}, f"{user.name} can sign in at /desk/", options["json"])
@@ -55,7 +54,7 @@ class Command(BaseCommand):
         with transaction.atomic(using=DATABASE):
             password = reset_password(user)
             DeskUser.objects.filter(pk=user.pk).update(is_active=True)
-            audit.record("command create_host", f"Renewed the password of {name}", clock.now())
+            AuditEntry.record("command create_host", f"Renewed the password of {name}", clock.now())
         self._say({"host": name, "password": password}, f"{name}: {password}", as_json)
 
     def _say(self, found: dict[str, str], line: str, as_json: bool) -> None:
