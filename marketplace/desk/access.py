@@ -16,8 +16,7 @@ from marketplace.configuration import open_desk
 from marketplace.desk.pages import leave_notice
 from marketplace.desk.sessions import Desk, DeskRequest, begin, session_of
 from marketplace.models import AuditEntry, DeskSession, DeskUser, Role
-from marketplace.site.page_error import PageError
-from marketplace.site.pages import View, page
+from marketplace.web.pages import PageError, View, page
 
 Arguments = ParamSpec("Arguments")
 OWNER = "host"

@@ -8,7 +8,7 @@ from marketplace import clock
 from marketplace.configuration import session_lifetime
 from marketplace.models import DeskSession, DeskUser, Requester, Role
 from marketplace.models.identifiers import digest, new_secret
-from marketplace.site.signing_in.sessions import keep_token
+from marketplace.web.pages import keep_token
 
 COOKIE = "marketplace_desk"
 PATH = "/desk/"

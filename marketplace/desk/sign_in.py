@@ -11,8 +11,8 @@ from marketplace.desk.pages import leave_notice, show
 from marketplace.desk.sessions import DeskRequest, begin, end, end_all
 from marketplace.desk.users import password_problem
 from marketplace.models import DeskUser
-from marketplace.site.pages import page
 from marketplace.site.signing_in.sign_in_limits import signed_in, try_name
+from marketplace.web.pages import page
 
 WRONG = "This name and password do not belong together. Check both and try again."
 TOO_MANY = "Too many tries. Wait a quarter of an hour and try again."

@@ -30,8 +30,7 @@ from marketplace.models import (
     SeenRequest,
 )
 from marketplace.router import DATABASE
-from marketplace.site.page_error import PageError
-from marketplace.site.pages import page
+from marketplace.web.pages import PageError, page
 
 # The first line of what is signed: nothing else that the secret signs begins so.
 PURPOSE = "desk"

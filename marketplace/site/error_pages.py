@@ -19,9 +19,9 @@ from marketplace.desk.sessions import Desk, DeskRequest
 from marketplace.desk.sessions import session_of as desk_session_of
 from marketplace.site import pages as site_pages
 from marketplace.site.languages import ENGLISH, language_active
-from marketplace.site.page_error import PageError
-from marketplace.site.pages import SignedInRequest, harden
+from marketplace.site.pages import SignedInRequest
 from marketplace.site.signing_in.sessions import session_of
+from marketplace.web.pages import PageError, draw, harden
 
 NOT_HERE_HEADING = gettext_noop("Not here")
 NOT_HERE = PageError(
@@ -141,7 +141,7 @@ def _drawn_for_anybody(request: HttpRequest, error: PageError, **context: object
             given = {**_words(error), **context}
             return render(request, "desk/error.html", given, status=error.status)
     with language_active(request):
-        return site_pages.draw(request, "error.html", error.status, **_words(error), **context)
+        return draw(request, "error.html", error.status, **_words(error), **context)
 
 
 def _words(error: PageError) -> dict[str, str]:

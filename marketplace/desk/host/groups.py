@@ -27,7 +27,7 @@ from marketplace.people.groups import (
 )
 from marketplace.people.qualifications.earned_qualifications import UNLISTED
 from marketplace.router import DATABASE
-from marketplace.site.page_error import PageError, first_or_error
+from marketplace.web.pages import PageError, first_or_error
 
 MOST_LISTED = 200
 NO_GROUP = "There is no such group. Choose one from the list."

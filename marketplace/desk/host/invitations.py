@@ -24,7 +24,7 @@ from marketplace.people.invitations import (
     send,
 )
 from marketplace.router import DATABASE
-from marketplace.site.page_error import first_or_error
+from marketplace.web.pages import first_or_error
 
 # One request mails so many; more is for a second press of the button.
 MOST_AT_ONCE = 500

@@ -27,7 +27,7 @@ from marketplace.money.payout_lists import (
     rows_of,
     totals,
 )
-from marketplace.site.page_error import PageError, first_or_error
+from marketplace.web.pages import PageError, first_or_error
 
 NO_CURRENCY = (
     "Nobody has said which currency this is: whoever runs the server sets MARKETPLACE_CURRENCY "

@@ -25,7 +25,7 @@ from marketplace.money.amounts import price_of
 from marketplace.people.account_opening import open_requester
 from marketplace.people.groups import HOST_ACCOUNT
 from marketplace.router import DATABASE
-from marketplace.site.page_error import first_or_error
+from marketplace.web.pages import first_or_error
 
 NO_REQUESTER = "There is no such requester. Choose one from the list."
 NO_SIGN_IN = "There is no such sign-in. Choose the requester from the list."

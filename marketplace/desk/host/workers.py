@@ -26,7 +26,7 @@ from marketplace.people.qualifications.requirements import record_of
 from marketplace.people.roster import COLUMNS
 from marketplace.people.worker_import import Outcome, import_workers
 from marketplace.router import DATABASE
-from marketplace.site.page_error import first_or_error
+from marketplace.web.pages import first_or_error
 
 NO_WORKER = "There is no such worker. Choose one from the list."
 MOST_SHOWN = 500

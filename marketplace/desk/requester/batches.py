@@ -33,9 +33,7 @@ from marketplace.hits.questions.answers import answers_in
 from marketplace.hits.questions.template import template_of, variables, warnings
 from marketplace.models import Assignment, AssignmentState, Batch
 from marketplace.router import DATABASE
-from marketplace.site.assignments.question_pages import framed
-from marketplace.site.page_error import first_or_error
-from marketplace.site.pages import harden
+from marketplace.web.pages import first_or_error, framed, harden
 from marketplace.wire.errors import WireError
 
 NO_BATCH = "There is no such batch of yours. Choose a project from the list."

@@ -27,7 +27,7 @@ from marketplace.hits.lifecycle import settle_due
 from marketplace.models import HIT, Assignment, AssignmentState
 from marketplace.money.amounts import price_of, typed_cents
 from marketplace.operations.hit_types import MOST_CENTS
-from marketplace.site.page_error import first_or_error
+from marketplace.web.pages import first_or_error
 from marketplace.wire.errors import WireError
 
 LONGEST_REASON = 2000

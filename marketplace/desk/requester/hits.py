@@ -16,7 +16,7 @@ from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.lifecycle import settle_account, settle_due
 from marketplace.models import HIT, Assignment
 from marketplace.notifications.events import events_of, send_again
-from marketplace.site.page_error import first_or_error
+from marketplace.web.pages import first_or_error
 
 # What the API's words mean to whoever reads no API.
 STATUS_WORDS = {

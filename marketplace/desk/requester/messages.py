@@ -20,7 +20,7 @@ from marketplace.models import Message
 from marketplace.models.identifiers import new_entity_id
 from marketplace.money.funds import InsufficientFundsError
 from marketplace.notifications.messages import messages_to
-from marketplace.site.page_error import first_or_error
+from marketplace.web.pages import first_or_error
 
 
 @requester_page

@@ -20,7 +20,7 @@ from marketplace.hits.questions.template import template_of, variables, warnings
 from marketplace.models import Project, ProjectKind, Requester
 from marketplace.models.identifiers import digest, new_entity_id
 from marketplace.router import DATABASE
-from marketplace.site.page_error import PageError, first_or_error
+from marketplace.web.pages import PageError, first_or_error
 
 NO_PROJECT = "There is no such project of yours. Choose one from the list."
 

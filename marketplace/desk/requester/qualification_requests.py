@@ -18,7 +18,7 @@ from marketplace.models import Assignment, AssignmentState, QualificationRequest
 from marketplace.operations.qualification_requests import open_requests
 from marketplace.people.old_ids import called
 from marketplace.people.qualifications.reviewing_tests import AnsweredQuestion, answered_questions
-from marketplace.site.page_error import first_or_error
+from marketplace.web.pages import first_or_error
 from marketplace.wire.errors import WireError
 
 NO_REQUEST = "This request is answered already, or is not made to you. Choose one from the list."

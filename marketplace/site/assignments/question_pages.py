@@ -1,11 +1,7 @@
 """The pages of HITs that are kept here: requesters' own HTML, without an origin, and forms."""
 
-import re
-from html import escape
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -13,26 +9,11 @@ from django.views.decorators.http import require_safe
 from marketplace import clock
 from marketplace.configuration import base_url
 from marketplace.hits.questions.question import FormQuestion, page_in, read_question
-from marketplace.hits.questions.template_i18n import for_scripts, in_language
 from marketplace.models import HIT, Assignment
 from marketplace.people.qualifications.requirements import access_to, record_of
 from marketplace.site.languages import language_active
-from marketplace.site.pages import SignedInRequest, harden, worker_page
-
-# Many a task opens a window of its own and goes on there. It leads to no page of ours.
-ALLOWED = "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox"
-# Without allow-same-origin a page has no cookies, no storage, no way into the pages around it.
-SANDBOX = {"html": ALLOWED, "form": ALLOWED, "external": f"{ALLOWED} allow-same-origin"}
-# The service's own scripts, by the addresses that templates name, and ours in their place.
-SCRIPTS = {
-    "mturk-public/externalHIT_v1.js": "marketplace/external_hit.js",
-    "assets.crowd.aws/crowd-html-elements.js": "marketplace/crowd.js",
-}
-NAMES = "|".join(map(re.escape, SCRIPTS))
-SOURCE = re.compile(
-    rf"""(<script\b[^>]*?\bsrc\s*=\s*["']?)(?:https?:)?//[^"'\s>]*?({NAMES})(["'\s>])""",
-    re.IGNORECASE,
-)
+from marketplace.site.pages import SignedInRequest, worker_page
+from marketplace.web.pages import framed, harden
 
 
 def page_address(request: HttpRequest, hit: HIT, secret: str = "") -> str:
@@ -97,21 +78,3 @@ def form_page(
     context |= {"form": question.form, "assignment": assignment, "title": hit.hit_type.title}
     response = render(request, "marketplace/form_question.html", context, status=status)
     return harden(response, frame_ancestors="'self'")
-
-
-def framed(html: str) -> HttpResponse:
-    """Return a requester's page to be shown in a frame: our scripts and words in it, no origin."""
-    scripts = {name.lower(): static(own) for name, own in SCRIPTS.items()}
-    html = SOURCE.sub(lambda found: f"{found[1]}{scripts[found[2].lower()]}{found[3]}", html)
-    html = in_language(html)
-    ending = (
-        f'<script src="{static("marketplace/html_question.js")}" id="marketplace-words" '
-        f'data-words="{escape(for_scripts())}"></script>'
-    )
-    response = HttpResponse(f"{html}\n{ending}\n")
-    response["Content-Security-Policy"] = f"sandbox {SANDBOX['html']}; frame-ancestors 'self'"
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Referrer-Policy"] = "no-referrer"
-    response["Cache-Control"] = "no-store"
-    response.xframe_options_exempt = True  # type: ignore[attr-defined]
-    return response

@@ -22,7 +22,7 @@ from marketplace.hits.questions.question_form import answers_of
 from marketplace.models import Assignment
 from marketplace.site.assignments.question_pages import form_page
 from marketplace.site.languages import language_active
-from marketplace.site.pages import harden
+from marketplace.web.pages import harden
 
 NOTHING_LOST = gettext_noop("Nothing was submitted or lost: go back and try again.")
 TWO_HOLDERS = gettext_noop(

@@ -43,20 +43,13 @@ from marketplace.models import (
 )
 from marketplace.money.amounts import price_of
 from marketplace.people.qualifications.requirements import access_to, record_of
-from marketplace.site.assignments.question_pages import SANDBOX, page_address
+from marketplace.site.assignments.question_pages import page_address
 from marketplace.site.assignments.task_frame import TaskFrame, draw_frame
 from marketplace.site.hits.facts import least_width
 from marketplace.site.hits.previews import origin_of
-from marketplace.site.page_error import PageError
-from marketplace.site.pages import (
-    SignedInRequest,
-    harden,
-    leave_notice,
-    show,
-    take_notice,
-    worker_page,
-)
+from marketplace.site.pages import SignedInRequest, leave_notice, show, take_notice, worker_page
 from marketplace.templatetags.marketplace_words import moment
+from marketplace.web.pages import SANDBOX, PageError, harden
 
 NOT_YOURS = gettext_noop("There is no such HIT in your queue.")
 SUBMIT_PATH = "/mturk/externalSubmit"

@@ -6,7 +6,8 @@ from django.views.decorators.http import require_safe
 
 from marketplace import clock
 from marketplace.site.hits.available import groups_for
-from marketplace.site.pages import SignedInRequest, page, worker_page
+from marketplace.site.pages import SignedInRequest, worker_page
+from marketplace.web.pages import page
 
 
 @page

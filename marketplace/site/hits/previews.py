@@ -24,17 +24,11 @@ from marketplace.models import HIT, Assignment, AssignmentState, HITType
 from marketplace.models.identifiers import new_entity_id
 from marketplace.people.qualifications.earned_qualifications import ways_to_earn
 from marketplace.people.qualifications.requirements import access_to, custom_types_of, record_of
-from marketplace.site.assignments.question_pages import SANDBOX, page_address
+from marketplace.site.assignments.question_pages import page_address
 from marketplace.site.hits.facts import facts_of
 from marketplace.site.hits.reasons import reason_for
-from marketplace.site.page_error import PageError, first_or_error
-from marketplace.site.pages import (
-    SignedInRequest,
-    harden,
-    leave_notice,
-    show,
-    worker_page,
-)
+from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
+from marketplace.web.pages import SANDBOX, PageError, first_or_error, harden
 
 GONE = gettext_noop("This HIT is no longer available. Choose another one from the list.")
 

@@ -21,8 +21,8 @@ from marketplace.notifications.system_messages import translated
 from marketplace.people.qualifications.earned_qualifications import kinds_opened_by
 from marketplace.people.qualifications.requirements import record_of
 from marketplace.site.assignments.work import own_assignment
-from marketplace.site.page_error import PageError, first_or_error
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
+from marketplace.web.pages import PageError, first_or_error
 
 PAGE_SIZE = 25
 # Who wrote or reads a message is named as on the HIT or the qualification that it is about.

@@ -10,8 +10,9 @@ from common.visitors import safe_next_url
 from marketplace.models import Worker
 from marketplace.people.countries import is_country, is_subdivision
 from marketplace.site.languages import CODES, LANGUAGES, remember
-from marketplace.site.pages import SignedInRequest, leave_notice, page, show, worker_page
+from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 from marketplace.site.signing_in.sessions import session_of
+from marketplace.web.pages import page
 
 BOXES = ("accepts_next", "is_adult", "has_large_text")
 CHOICES = {"language": ("", *CODES), "theme": ("", "light", "dark")}

@@ -16,8 +16,8 @@ from marketplace.people.qualifications.taking_tests import (
     form_of,
     hand_in,
 )
-from marketplace.site.page_error import PageError, first_or_error
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
+from marketplace.web.pages import PageError, first_or_error
 
 NO_TEST = gettext_noop("This test is not given any more.")
 

@@ -4,9 +4,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.csrf import csrf_exempt
 
-from marketplace.site.pages import page
 from marketplace.site.signing_in.sessions import session_of
 from marketplace.site.signing_in.sign_in import sign_in_page
+from marketplace.web.pages import page
 from marketplace.wire.view import confirm_by_link, requester_api
 
 

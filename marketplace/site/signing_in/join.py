@@ -17,9 +17,9 @@ from marketplace.people.invitations import (
     normalised_code,
     take_seat,
 )
-from marketplace.site.pages import draw, page
 from marketplace.site.signing_in.sessions import begin, session_of
 from marketplace.site.signing_in.sign_in_limits import try_link
+from marketplace.web.pages import draw, page
 
 UNKNOWN = gettext_noop(
     "This code is not known here, or not good any more. Check it, or ask for a new one."

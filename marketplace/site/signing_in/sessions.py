@@ -9,6 +9,7 @@ from marketplace import clock
 from marketplace.configuration import session_lifetime
 from marketplace.models import Worker, WorkerSession
 from marketplace.models.identifiers import digest, new_secret
+from marketplace.web.pages import keep_token
 
 COOKIE = "marketplace_session"
 SESSIONS = JoinedQuery(
@@ -45,21 +46,6 @@ def begin(request: HttpRequest, response: Any, worker: Worker) -> None:
         expires_at=now + session_lifetime(),
     )
     keep_token(request, response, COOKIE, token)
-
-
-def keep_token(
-    request: HttpRequest, response: Any, cookie: str, token: str, path: str = "/"
-) -> None:
-    """Have the browser keep a session's token in a cookie, for as long as the session lasts."""
-    response.set_cookie(
-        cookie,
-        token,
-        max_age=int(session_lifetime().total_seconds()),
-        path=path,
-        httponly=True,
-        samesite="Lax",
-        secure=request.is_secure(),
-    )
 
 
 def end(request: HttpRequest, response: HttpResponse) -> None:

@@ -18,9 +18,9 @@ from marketplace.people.passwords import (
     typed_name,
     worker_by_password,
 )
-from marketplace.site.pages import draw, page
 from marketplace.site.signing_in.sessions import begin, end
 from marketplace.site.signing_in.sign_in_limits import signed_in, try_link, try_name
+from marketplace.web.pages import draw, page
 
 
 @page

@@ -1,0 +1,1 @@
+"""Questions of HITs and tests: read from XML, shown, and answered."""
