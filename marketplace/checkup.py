@@ -4,9 +4,9 @@ from django.db import transaction
 from django.db.models import Count, F, Q
 
 from common.checkup import Check, index_check
-from marketplace import clock
-from marketplace.hits.counters import update_counters
-from marketplace.hits.lifecycle import locked
+from marketplace import clock, funds
+from marketplace.funds import account_differences
+from marketplace.hits.lifecycle import locked, update_counters
 from marketplace.models import (
     HIT,
     Assignment,
@@ -16,8 +16,6 @@ from marketplace.models import (
     LedgerKind,
     Requester,
 )
-from marketplace.money import funds
-from marketplace.money.books import account_differences
 from marketplace.router import DATABASE
 
 

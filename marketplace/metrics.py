@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse
 
 from common.metrics import Row, RowMetrics, metrics_of, metrics_page, seconds_since
 from marketplace import clock
+from marketplace.funds import EARNED, account_differences
 from marketplace.models import Assignment, AssignmentState, Event, LedgerEntry, Payout
-from marketplace.money.books import EARNED, account_differences
 
 SITE = metrics_of("marketplace")
 called = SITE.timing("call_seconds", "Calls of the requester API", ("operation", "status"))

@@ -26,8 +26,8 @@ def carry_out(*command: str) -> None:
 
 def begin() -> None:
     """Let everything go wrong at once for Collector's requester."""
+    from marketplace.fault_injection import change_faults
     from marketplace.models import Requester
-    from marketplace.wire.fault_injection import change_faults
 
     change_faults(Requester.objects.get(), WEATHER)
 

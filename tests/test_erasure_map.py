@@ -8,7 +8,7 @@ from django.apps import apps
 from django.db import models
 
 from common.erasure import Rows
-from marketplace.people import erasure as at_marketplace
+from marketplace import erasure as at_marketplace
 from tasks.people import erasure as at_collector
 
 HOLD_WORDS = (models.CharField, models.TextField, models.JSONField, models.BinaryField)

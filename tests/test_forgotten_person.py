@@ -19,13 +19,11 @@ from annotation.release.publish_release import publish_release
 from collector.models import Collection
 from common.erasure import Rows
 from marketplace import clock
-from marketplace.hits.contests import keep_rejection, raise_contest
+from marketplace import erasure as at_marketplace
+from marketplace.hits.acceptance import keep_rejection, raise_contest
 from marketplace.models import Assignment, Contest, Invitation, Message, QualificationRequest
 from marketplace.models import Worker as Account
-from marketplace.money.payments_made import answer_report, report_payment
-from marketplace.money.payout_handles import choose_way
-from marketplace.money.payout_lists import make_list
-from marketplace.people import erasure as at_marketplace
+from marketplace.money.payouts import answer_report, choose_way, make_list, report_payment
 from marketplace.people.worker_import import import_workers
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.visitor import Visitor

@@ -18,7 +18,7 @@ from common.checkup import checks_named, examine
 from marketplace.hits.acceptance import accept, submit
 from marketplace.models import HIT, Assignment, BonusPayment, LedgerEntry, Message
 from marketplace.models import Worker as MarketWorker
-from marketplace.people.account_opening import keys_of, open_requester
+from marketplace.people.accounts import keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.conftest import QUESTION
 from tasks.crowd import marketplace, requester_api

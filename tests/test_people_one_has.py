@@ -17,7 +17,7 @@ from collector.models import Collection, CollectionState
 from collector.protocols.creation import parameters_of
 from marketplace import clock
 from marketplace.models import HIT, HITType, QualificationType, WorkerProfile
-from marketplace.people.groups import add_members, make_group, remove_member
+from marketplace.people.grants import add_members, make_group, remove_member
 from marketplace.tests.visitor import Visitor
 from tasks.crowd import groups, requester_api
 from tasks.crowd.requester_api import MarketplaceError

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from marketplace import clock
-from marketplace.people.account_opening import keys_of, open_requester, write_keys
+from marketplace.people.accounts import keys_of, open_requester, write_keys
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from tasks.crowd import requester_api
 

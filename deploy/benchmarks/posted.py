@@ -6,10 +6,10 @@ from pathlib import Path
 
 from marketplace import clock
 from marketplace.hits.acceptance import accept, submit
-from marketplace.hits.questions.answers import answers_xml
 from marketplace.models import HIT, HITType, Requester, Worker, WorkerSession
 from marketplace.models.identifiers import digest, new_entity_id, new_secret
-from marketplace.people.account_opening import keys_of, open_requester
+from marketplace.people.accounts import keys_of, open_requester
+from marketplace.questions.answers import answers_xml
 
 NUMBER = 100
 URL = "https://task.example/hit?unit=7"

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
-from marketplace.desk.sessions import end_all
 from marketplace.models import DeskUser, Requester, Role
 from marketplace.router import DATABASE
+from marketplace.web.desk_pages import end_all
 
 SHORTEST, LONGEST = 10, 200
 LONGEST_NAME = 80

@@ -1,14 +1,18 @@
-"""How many workers can see and take a HIT, and which requirement keeps the others out."""
+"""How many workers can see and take a HIT, and which requirements exclude the others."""
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from marketplace.models import HIT, HITType, Worker
-from marketplace.people.qualifications.requirements import (
+from marketplace.hits.reasons import places_of, score_words
+from marketplace.models import HIT, HITType, QualificationType, Worker
+from marketplace.people.requirements import (
+    LOCALE,
+    SYSTEM_NAMES,
     WorkerRecord,
+    custom_types_of,
     guard_of,
     is_met,
     records_of,
@@ -108,3 +112,45 @@ def warn_if_nobody(kind: HITType) -> None:
             need.get("QualificationTypeId", "a block"),
             need.get("Comparator", ""),
         )
+
+
+@dataclass(frozen=True)
+class AudienceSummary:
+    """The figures of a HIT type, and its requirements in words with how many do not meet each."""
+
+    found: Audience
+    excluded: tuple[tuple[str, int], ...]
+
+
+def audience_summary(kind: HITType) -> AudienceSummary:
+    """Return who can see HITs of this type, in seven queries."""
+    return audience_summaries([kind])[0]
+
+
+def audience_summaries(kinds: Iterable[HITType]) -> list[AudienceSummary]:
+    """Return who can see HITs of each type, in seven queries however many types there are."""
+    kinds = list(kinds)
+    if not kinds:
+        return []
+    types = custom_types_of(kinds)
+    return [
+        AudienceSummary(
+            found, tuple((_words(one.need, types), one.n_workers) for one in found.excluded)
+        )
+        for found in audiences_of(kinds)
+    ]
+
+
+def _words(need: dict[str, Any], types: Mapping[str, QualificationType]) -> str:
+    type_id, comparator = need["QualificationTypeId"], need["Comparator"]
+    if type_id == LOCALE:
+        place = "in" if comparator in ("EqualTo", "In") else "outside"
+        return f"a country {place} {places_of(need)}"
+    known = types.get(type_id)
+    name = SYSTEM_NAMES.get(type_id) or (f"“{known.name}”" if known else type_id)
+    if comparator == "DoesNotExist":
+        return f"not having {name}"
+    score = score_words(need)
+    if type_id in SYSTEM_NAMES or not score:
+        return f"{name} {score}".strip()
+    return f"{name} with a score {score}"

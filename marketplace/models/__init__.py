@@ -1,9 +1,27 @@
 """The marketplace's rows, one file per idea."""
 
-from marketplace.models.assignments import HANDED_IN, LIVE, Assignment, AssignmentState, Contest
-from marketplace.models.batches import Batch, BatchRow, Project, ProjectKind
-from marketplace.models.desk import AuditEntry, DeskSession, DeskUser, Role, Setting
-from marketplace.models.hits import HIT, HITType, ReviewLevel, ReviewPolicy
+from marketplace.models.desk import (
+    AuditEntry,
+    Batch,
+    BatchRow,
+    DeskSession,
+    DeskUser,
+    Project,
+    ProjectKind,
+    Role,
+    Setting,
+)
+from marketplace.models.hits import (
+    HANDED_IN,
+    HIT,
+    LIVE,
+    Assignment,
+    AssignmentState,
+    Contest,
+    HITType,
+    ReviewLevel,
+    ReviewPolicy,
+)
 from marketplace.models.money import (
     BonusPayment,
     LedgerEntry,
@@ -14,22 +32,23 @@ from marketplace.models.money import (
     PayoutList,
 )
 from marketplace.models.notifications import Event, Message, Queue, Subscription, Topic
-from marketplace.models.people import ClassCode, Invitation, InvitationDelivery, WorkerGroup
-from marketplace.models.qualifications import (
+from marketplace.models.people import (
+    ClassCode,
+    Invitation,
+    InvitationDelivery,
+    PayoutWay,
     QualificationGrant,
     QualificationRequest,
     QualificationType,
     RequestState,
-)
-from marketplace.models.requesters import AccessKey, IdempotencyToken, Requester, SeenRequest
-from marketplace.models.workers import (
-    PayoutWay,
     SignInTries,
     Worker,
     WorkerBlock,
+    WorkerGroup,
     WorkerProfile,
     WorkerSession,
 )
+from marketplace.models.requesters import AccessKey, IdempotencyToken, Requester, SeenRequest
 
 __all__ = [
     "HANDED_IN",

@@ -3,9 +3,9 @@
 from django.db import models
 from django.db.models import Q
 
-from marketplace.models.assignments import Assignment
+from marketplace.models.hits import Assignment
+from marketplace.models.people import PayoutWay, Worker
 from marketplace.models.requesters import Requester
-from marketplace.models.workers import PayoutWay, Worker
 
 
 class LedgerKind(models.TextChoices):

@@ -3,11 +3,10 @@
 from django.db import models
 from django.db.models import Q
 
-from marketplace.models.assignments import Assignment
+from marketplace.models.hits import Assignment
 from marketplace.models.identifiers import new_entity_id, new_secret
-from marketplace.models.qualifications import QualificationType
+from marketplace.models.people import QualificationType, Worker
 from marketplace.models.requesters import Requester
-from marketplace.models.workers import Worker
 
 
 class Message(models.Model):
@@ -26,7 +25,7 @@ class Message(models.Model):
     )
     subject = models.CharField(max_length=200)
     text = models.TextField()
-    # Key and parameters of the marketplace's own sentences (notifications/system_messages.py).
+    # Key and parameters of the marketplace's own sentences (notifications/messages.py).
     subject_message = models.JSONField(null=True)
     text_message = models.JSONField(null=True)
     sent_at = models.DateTimeField()

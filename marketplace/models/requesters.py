@@ -13,12 +13,12 @@ class Requester(models.Model):
     contact = models.CharField(max_length=254, blank=True)
     # How and by when this requester pays, in their own words; workers read it before they accept.
     payment_terms = models.CharField(max_length=300, blank=True)
-    # What tasks may use of a worker's browser: names between blanks (hits/frame_permissions.py).
+    # What tasks may use of a worker's browser: names between blanks (hits/facts.py).
     frame_permissions = models.CharField(max_length=100, blank=True, default="")
     entry_secret = models.CharField(max_length=64, default=new_secret)
     balance_cents = models.BigIntegerField(default=0)
     held_cents = models.BigIntegerField(default=0)
-    # What goes wrong on purpose for this account (wire/fault_injection.py); empty = nothing.
+    # What goes wrong on purpose for this account (fault_injection.py); empty = nothing.
     faults = models.JSONField(default=dict)
     created_at = models.DateTimeField()
 

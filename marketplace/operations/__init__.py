@@ -1,19 +1,12 @@
 """The operations of the requester API, one module per noun; importing this registers them all."""
 
 from marketplace.operations import (  # noqa: F401
-    account,
     assignments,
-    bonuses,
-    hit_lifetime,
-    hit_pages,
-    hit_types,
+    destinations,
     hits,
-    notifications,
-    qualification_requests,
-    qualification_types,
+    money,
+    posted_hits,
     qualifications,
-    queues,
     reviews,
-    topics,
     workers,
 )

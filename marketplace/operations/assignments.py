@@ -7,20 +7,19 @@ from typing import Any
 from django.db.models import Q
 
 from common.prepared_sql import PreparedQuery
-from marketplace.hits.decisions import approve, reject
-from marketplace.hits.review_policies import refresh
+from marketplace.hits.lifecycle import approve, refresh, reject
 from marketplace.models import HIT, Assignment, AssignmentState
 from marketplace.operations.descriptions import ASSIGNMENT, ASSIGNMENT_STATUS
-from marketplace.operations.hit_pages import FIRST, one_hit
 from marketplace.operations.ownership import (
     handed_in,
     own_assignment,
     refuse_disposed,
     settle_own,
 )
+from marketplace.operations.posted_hits import FIRST, one_hit
+from marketplace.wire.calls import Call, operation
 from marketplace.wire.errors import InvalidParameter, RequestError
 from marketplace.wire.pagination import FOREIGN_TOKEN, page_asked, token_after
-from marketplace.wire.registry import Call, operation
 
 OVERRIDE_WITHIN = timedelta(days=30)
 LONGEST_FEEDBACK = 1024

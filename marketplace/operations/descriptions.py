@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Case, DateTimeField, F, FloatField, Func, Value, When
 from django.db.models.functions import NullIf
 
+from marketplace.amounts import amount_of
 from marketplace.configuration import granted_cap_seconds
 from marketplace.models import (
     HIT,
@@ -16,8 +17,7 @@ from marketplace.models import (
     QualificationType,
 )
 from marketplace.models.hits import status_at
-from marketplace.money.amounts import amount_of
-from marketplace.people.qualifications.requirements import SYSTEM_NAMES, WIRE_NAMES, described
+from marketplace.people.requirements import SYSTEM_NAMES, WIRE_NAMES, described
 
 
 class Epoch(Func):

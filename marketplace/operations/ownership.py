@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from common.prepared_sql import PreparedQuery
+from marketplace.fault_injection import is_frozen
 from marketplace.hits.lifecycle import locked
 from marketplace.models import (
     HANDED_IN,
@@ -14,10 +15,9 @@ from marketplace.models import (
     QualificationType,
     Worker,
 )
-from marketplace.people.old_ids import await_worker, workers_named
+from marketplace.people.accounts import await_worker, workers_named
+from marketplace.wire.calls import Call
 from marketplace.wire.errors import DoesNotExist, RequestError, WireError
-from marketplace.wire.fault_injection import is_frozen
-from marketplace.wire.registry import Call
 
 DUE_OF_HIT = PreparedQuery(
     lambda hit_id, requester: HIT.objects.filter(hit_id=hit_id, requester=requester).values_list(

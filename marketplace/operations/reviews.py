@@ -6,9 +6,9 @@ from typing import Any
 from marketplace.hits.review_rules import NAMES, PolicyError, read_policy
 from marketplace.models import ReviewLevel, ReviewPolicy
 from marketplace.operations.ownership import settle_own
+from marketplace.wire.calls import Call, operation
 from marketplace.wire.errors import InvalidParameter
 from marketplace.wire.pagination import page_asked, token_after
-from marketplace.wire.registry import Call, operation
 
 
 def policies_in(parameters: dict[str, Any]) -> dict[str, dict[str, Any]]:

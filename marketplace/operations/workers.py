@@ -6,13 +6,13 @@ from django.db import transaction
 from django.db.models import Q
 
 from marketplace.models import Assignment, AssignmentState, Message, WorkerBlock
-from marketplace.notifications.decision_messages import tell_of_block
+from marketplace.notifications.messages import tell_of_block
 from marketplace.operations.ownership import expected_worker, known_worker
-from marketplace.people.old_ids import workers_named
+from marketplace.people.accounts import workers_named
 from marketplace.router import DATABASE
+from marketplace.wire.calls import Call, operation
 from marketplace.wire.errors import InvalidParameter
 from marketplace.wire.pagination import listing, page_of
-from marketplace.wire.registry import Call, operation
 
 MOST_WORKERS = 100
 LONGEST_SUBJECT = 200

@@ -12,11 +12,11 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from marketplace.configuration import mail_from
+from marketplace.languages import ENGLISH, supported_code
 from marketplace.models import ClassCode, Invitation, InvitationDelivery, QualificationType, Worker
 from marketplace.models.identifiers import digest, new_secret
-from marketplace.people.groups import add_members
+from marketplace.people.grants import add_members
 from marketplace.router import DATABASE
-from marketplace.site.languages import ENGLISH, supported_code
 
 # Neither 0 and O nor 1 and I: people read codes from paper.
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"

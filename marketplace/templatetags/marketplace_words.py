@@ -10,10 +10,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from marketplace.hits.questions.answers import readable
-from marketplace.money.amounts import price_of
-from marketplace.notifications.system_messages import account_name, translated
-from marketplace.site.languages import LANGUAGES
+from marketplace.amounts import price_of
+from marketplace.languages import LANGUAGES
+from marketplace.notifications.messages import account_name, translated
+from marketplace.questions.answers import readable
 
 register = template.Library()
 register.filter("translated", translated)

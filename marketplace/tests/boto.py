@@ -5,7 +5,7 @@ from typing import Any
 
 from django.test import Client
 
-from marketplace.people.account_opening import RequesterKeys
+from marketplace.people.accounts import RequesterKeys
 from marketplace.wire.shapes import Validator, service_model
 
 HOST = "127.0.0.1"

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from marketplace import clock, configuration
-from marketplace.people.account_opening import RequesterKeys, keys_of, open_requester
+from marketplace.people.accounts import RequesterKeys, keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.visitor import Visitor
 

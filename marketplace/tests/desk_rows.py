@@ -4,7 +4,7 @@ from typing import Any
 
 from common.spreadsheet import Table
 from marketplace import clock
-from marketplace.desk.batches.publishing import make_batch
+from marketplace.desk.publishing import make_batch
 from marketplace.models import (
     AccessKey,
     Assignment,
@@ -20,10 +20,10 @@ from marketplace.models import (
     Requester,
     Worker,
 )
-from marketplace.money.payout_lists import make_list
+from marketplace.money.payouts import make_list
 from marketplace.notifications.events import post_event
-from marketplace.people.account_opening import open_worker
-from marketplace.people.groups import make_group
+from marketplace.people.accounts import open_worker
+from marketplace.people.grants import make_group
 from marketplace.people.invitations import invite, make_class_code
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.visitor import Visitor

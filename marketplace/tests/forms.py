@@ -1,7 +1,7 @@
 """A qualification test and its key, as a requester writes them."""
 
-from marketplace.hits.questions.xml_tree import SCHEMAS
-from marketplace.people.qualifications.answer_key import NAMESPACE
+from marketplace.people.grants import NAMESPACE
+from marketplace.questions.question_form import SCHEMAS
 
 
 def choice(identifier: str, text: str) -> str:

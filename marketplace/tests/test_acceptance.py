@@ -12,7 +12,7 @@ from marketplace import clock
 from marketplace.configuration import choose
 from marketplace.hits.acceptance import WORKER_LOCK, accept_next
 from marketplace.models import Assignment, AssignmentState, HITType
-from marketplace.people.account_merge import merge
+from marketplace.people.accounts import merge
 from marketplace.tests.conftest import DATABASES
 from marketplace.tests.visitor import Frame, Visitor
 

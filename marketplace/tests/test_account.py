@@ -8,10 +8,9 @@ import pytest
 from django.test import RequestFactory
 
 from common.known_browser import known_browser
-from marketplace import clock
+from marketplace import clock, funds
 from marketplace.models import Assignment, AssignmentState, Message, Worker, WorkerSession
-from marketplace.money import funds
-from marketplace.people.account_opening import open_worker
+from marketplace.people.accounts import open_worker
 from marketplace.people.invitations import make_class_code
 from marketplace.tests.boto import HOST
 from marketplace.tests.visitor import Visitor

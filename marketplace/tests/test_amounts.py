@@ -5,7 +5,7 @@ from django.utils import translation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.money.amounts import amount_of, cents_of, price_of, typed_cents
+from marketplace.amounts import amount_of, cents_of, price_of, typed_cents
 
 pytestmark = pytest.mark.pure
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.hits.questions.answers import NAMESPACE, answers_xml
+from marketplace.questions.answers import NAMESPACE, answers_xml
 
 pytestmark = pytest.mark.pure
 

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from marketplace import clock
 from marketplace.models import BonusPayment, SeenRequest
-from marketplace.people.account_opening import RequesterKeys
+from marketplace.people.accounts import RequesterKeys
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.test_signature import send, signed_headers
 from marketplace.tests.visitor import Visitor

@@ -10,7 +10,7 @@ from marketplace import clock
 from marketplace.configuration import DEFAULT_POLICIES, SystemPolicy, choose
 from marketplace.hits.audience import _counted_at, audience
 from marketplace.models import HIT, Worker, WorkerProfile
-from marketplace.people.qualifications.requirements import (
+from marketplace.people.requirements import (
     ADULT,
     LOCALE,
     MASTERS,

@@ -48,8 +48,8 @@ def test_a_requester_is_told_that_a_retry_helps(
     visitor: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for lost, status in ((LOST, 503), (RuntimeError("a mistake of ours"), 500)):
-        monkeypatch.setattr("marketplace.wire.view.authenticate", Mock(side_effect=lost))
+        monkeypatch.setattr("marketplace.operations.views.authenticate", Mock(side_effect=lost))
         reply = visitor.post("/", "{}", content_type="application/x-amz-json-1.1", headers=TARGET)
         assert (reply.status_code, json.loads(reply.content)["__type"]) == (status, "ServiceFault")
     # What the log is told of each is told with its error, and not again by its path alone.
-    assert [each.name for each in caplog.records] == ["marketplace.wire.view"] * 2
+    assert [each.name for each in caplog.records] == ["marketplace.operations.views"] * 2

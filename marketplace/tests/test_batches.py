@@ -10,8 +10,8 @@ from django.utils.html import escape
 
 from marketplace import clock
 from marketplace.configuration import choose
-from marketplace.desk.batches import publishing
-from marketplace.desk.batches.publishing import publish_some
+from marketplace.desk import publishing
+from marketplace.desk.publishing import publish_some
 from marketplace.models import (
     HIT,
     Assignment,
@@ -22,8 +22,8 @@ from marketplace.models import (
     Project,
     Requester,
 )
-from marketplace.people.account_opening import RequesterKeys
-from marketplace.people.groups import add_members, make_group
+from marketplace.people.accounts import RequesterKeys
+from marketplace.people.grants import add_members, make_group
 from marketplace.tests.desk import DeskVisitor, csv_upload, rows_in, text_with
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
@@ -279,7 +279,7 @@ def test_a_batch_that_was_cut_off_goes_on_where_it_was(desk: DeskVisitor, monkey
     batch = draft(desk, project(desk, TEMPLATES["text"]), [ROWS["text"]] * 3)
     path = f"/desk/batches/{batch.pk}/"
     at_once = partial(publish_some, seconds=0)
-    monkeypatch.setattr("marketplace.desk.requester.batches.publish_some", at_once)
+    monkeypatch.setattr("marketplace.desk.batch_views.publish_some", at_once)
     page = desk.post(path, f"{path}publish/")
     assert "1 of 3 rows are published" in page.content.decode()
     monkeypatch.undo()

@@ -11,12 +11,11 @@ import pytest
 from common.wrong_clocks import Clock
 from marketplace import clock
 from marketplace.hits import lifecycle
-from marketplace.hits.acceptance import accept
-from marketplace.hits.contests import raise_contest
+from marketplace.hits.acceptance import accept, raise_contest
 from marketplace.models import HIT, Assignment, AssignmentState, Event, QualificationType, Requester
 from marketplace.notifications.delivery import LONGEST_PAUSE, deliver_due
 from marketplace.notifications.messages import MOST_A_DAY, MessageError, send_message
-from marketplace.people.qualifications.taking_tests import NotTakenError, begin, hand_in
+from marketplace.people.grants import NotTakenError, begin, hand_in
 from marketplace.tests.test_events import Listener, notification
 from marketplace.tests.test_qualification_tests import GOOD, kind
 from marketplace.tests.visitor import Visitor

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from common.storable import NotStorable
 from marketplace.models import AccessKey, Payout, Requester, Worker
-from marketplace.people.account_opening import RequesterKeys
+from marketplace.people.accounts import RequesterKeys
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.visitor import Visitor
 

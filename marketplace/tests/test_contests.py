@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from marketplace import clock
-from marketplace.hits.contests import (
+from marketplace import clock, funds
+from marketplace.hits.acceptance import (
     ContestError,
     grant_contest,
     keep_rejection,
@@ -13,7 +13,6 @@ from marketplace.hits.contests import (
     unanswered_contests,
 )
 from marketplace.models import Assignment, AssignmentState, Contest, Requester
-from marketplace.money import funds
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.visitor import Visitor
 

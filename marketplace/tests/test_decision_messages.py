@@ -8,8 +8,8 @@ import pytest
 
 from marketplace import clock
 from marketplace.models import Assignment, Message
-from marketplace.money.payments_made import record_payout
-from marketplace.people.groups import add_members, make_group, remove_member
+from marketplace.money.payouts import record_payout
+from marketplace.people.grants import add_members, make_group, remove_member
 from marketplace.tests.test_contests import contest
 from marketplace.tests.visitor import Visitor
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from marketplace import clock
-from marketplace.hits.questions.answers import answers_in
 from marketplace.models import HIT, Assignment, Requester
 from marketplace.notifications.events import post_event
-from marketplace.people.account_opening import RequesterKeys
-from marketplace.people.groups import make_group
-from marketplace.people.qualifications.requirements import ADULT
+from marketplace.people.accounts import RequesterKeys
+from marketplace.people.grants import make_group
+from marketplace.people.requirements import ADULT
 from marketplace.people.worker_import import import_workers
+from marketplace.questions.answers import answers_in
 from marketplace.tests.browsing import EVERY_TEST, chromium, faults_at, page, sign_in
 from marketplace.tests.desk import DeskVisitor, rows_in
 from marketplace.tests.desk_rows import NOTIFICATION, asked_for

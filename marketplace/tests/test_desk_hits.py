@@ -10,8 +10,8 @@ from marketplace.configuration import SystemPolicy, choose, system_policies
 from marketplace.models import HIT, AuditEntry, Event, Requester, Worker
 from marketplace.notifications.delivery import deliver_due
 from marketplace.notifications.events import events_of, post_event
-from marketplace.people.account_opening import open_worker
-from marketplace.people.qualifications.requirements import ADULT, LOCALE, N_APPROVED
+from marketplace.people.accounts import open_worker
+from marketplace.people.requirements import ADULT, LOCALE, N_APPROVED
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.desk_rows import NOTIFICATION
 from marketplace.tests.test_events import Listener

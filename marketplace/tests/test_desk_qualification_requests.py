@@ -12,7 +12,7 @@ from marketplace.models import (
     Requester,
     WorkerProfile,
 )
-from marketplace.people.qualifications.reviewing_tests import answered_questions
+from marketplace.people.grants import answered_questions
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.test_taking_tests import TEST, made
 from marketplace.tests.visitor import Visitor

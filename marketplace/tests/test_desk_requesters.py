@@ -7,8 +7,8 @@ import pytest
 
 from marketplace import clock
 from marketplace.models import AccessKey, AuditEntry, DeskUser, Requester
-from marketplace.people.account_opening import RequesterKeys
-from marketplace.people.groups import make_group
+from marketplace.people.accounts import RequesterKeys
+from marketplace.people.grants import make_group
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.desk import DeskVisitor, desk_client
 from marketplace.tests.refusals import refused

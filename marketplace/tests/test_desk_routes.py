@@ -13,7 +13,7 @@ from marketplace.models import (
     ClassCode,
     Requester,
 )
-from marketplace.people.account_opening import open_requester, open_worker
+from marketplace.people.accounts import open_requester, open_worker
 from marketplace.tests.desk import DeskVisitor, desk_client
 from marketplace.tests.desk_rows import keys_of_desk, keys_of_host, keys_of_work
 from marketplace.tests.visitor import Visitor

@@ -14,8 +14,8 @@ from marketplace.configuration import (
     system_policies,
 )
 from marketplace.models import AuditEntry, ClassCode, HITType, Invitation, Worker, WorkerGroup
-from marketplace.people.account_opening import open_worker
-from marketplace.people.groups import add_members
+from marketplace.people.accounts import open_worker
+from marketplace.people.grants import add_members
 from marketplace.tests.desk import DeskVisitor, rows_in
 from marketplace.tests.test_worker_import import PEOPLE
 from marketplace.tests.visitor import Visitor
@@ -127,7 +127,7 @@ def test_everybody_who_was_imported_gets_a_link(host: DeskVisitor) -> None:
 def test_more_than_one_press_can_take_are_invited_by_the_next(
     host: DeskVisitor, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("marketplace.desk.host.invitations.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("marketplace.desk.invitation_views.MOST_AT_ONCE", 1)
     host.send(host.html("/desk/"), "/desk/workers/import/", carried=PEOPLE, apply="1")
     spring = WorkerGroup.objects.get(qualification_type__name="Spring class")
     add_members(spring.qualification_type, Worker.objects.all(), clock.now())

@@ -8,12 +8,12 @@ from django.core.management import CommandError, call_command
 from django.test import RequestFactory
 
 from marketplace import clock
-from marketplace.desk.sessions import COOKIE
 from marketplace.desk.users import UserError, close_user, open_user
 from marketplace.models import AuditEntry, DeskSession, DeskUser, Requester, Role
-from marketplace.people.account_opening import RequesterKeys
-from marketplace.site.signing_in.sign_in_limits import LINKS_PER_ADDRESS, try_name
+from marketplace.people.accounts import RequesterKeys
 from marketplace.tests.desk import PASSWORD, DeskVisitor, desk_client
+from marketplace.web.desk_pages import COOKIE
+from marketplace.web.sign_in_limits import LINKS_PER_ADDRESS, try_name
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from marketplace.hits.questions.entry import Entry, entry_signature, entry_url, preview_url
+from marketplace.questions.question import Entry, entry_signature, entry_url, preview_url
 
 pytestmark = pytest.mark.pure
 

@@ -7,14 +7,12 @@ from botocore.exceptions import ClientError
 from django.apps import apps
 
 from marketplace import clock
-from marketplace.desk.batches.bonuses import rewardable
-from marketplace.hits.acceptance import RefusedError, accept
-from marketplace.hits.contests import keep_rejection, raise_contest
+from marketplace.erasure import erase
+from marketplace.hits.acceptance import RefusedError, accept, keep_rejection, raise_contest
 from marketplace.models import Assignment, AssignmentState, Contest, PaymentReport, Worker
-from marketplace.money.payments_made import report_payment
-from marketplace.money.payout_lists import make_list, owed_by_worker
-from marketplace.people.account_merge import merge
-from marketplace.people.erasure import erase
+from marketplace.money.payouts import make_list, owed_by_worker, report_payment
+from marketplace.operations.money import rewardable
+from marketplace.people.accounts import merge
 from marketplace.tests.visitor import Visitor
 
 

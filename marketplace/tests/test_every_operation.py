@@ -14,7 +14,7 @@ from marketplace.tests.conftest import QUESTION
 from marketplace.tests.forms import KEY, TEST
 from marketplace.tests.test_html_question import question
 from marketplace.tests.visitor import Visitor
-from marketplace.wire.registry import OPERATIONS
+from marketplace.wire.calls import OPERATIONS
 from marketplace.wire.shapes import service_model
 
 NOT_DONE = {"GetFileUploadURL"}

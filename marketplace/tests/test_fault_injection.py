@@ -9,14 +9,14 @@ from botocore.exceptions import ClientError
 from django.core.management import CommandError, call_command
 
 from marketplace import clock
+from marketplace.fault_injection import FaultInjectionError, _chances, change_faults, faults_of
 from marketplace.models import HIT, Requester
-from marketplace.people.account_opening import RequesterKeys
+from marketplace.people.accounts import RequesterKeys
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
-from marketplace.wire.call_limit import _buckets, take
+from marketplace.wire.calls import _buckets, count_call
 from marketplace.wire.errors import WireError
-from marketplace.wire.fault_injection import FaultInjectionError, _chances, change_faults, faults_of
 
 
 def storm(**changes: Any) -> None:
@@ -148,14 +148,14 @@ def test_faults_that_cannot_be_are_refused(rita_keys: RequesterKeys) -> None:
 def test_an_account_may_call_so_often_and_no_more() -> None:
     _buckets.clear()
     for _ in range(20):
-        take(1, 10, now=100.0)
+        count_call(1, 10, now=100.0)
     with pytest.raises(WireError, match="Rate exceeded"):
-        take(1, 10, now=100.0)
-    take(2, 10, now=100.0)
-    take(1, 10, now=100.125)
+        count_call(1, 10, now=100.0)
+    count_call(2, 10, now=100.0)
+    count_call(1, 10, now=100.125)
     with pytest.raises(WireError):
-        take(1, 10, now=100.125)
-    take(1, 0, now=100.125)
+        count_call(1, 10, now=100.125)
+    count_call(1, 0, now=100.125)
 
 
 def test_the_limit_is_the_host_s(rita: Any, settings: Any) -> None:

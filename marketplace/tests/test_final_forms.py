@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from marketplace.models import Assignment, AssignmentState
-from marketplace.people.account_merge import merge
+from marketplace.people.accounts import merge
 from marketplace.tests.boto import HOST
 from marketplace.tests.visitor import Frame, Visitor
 

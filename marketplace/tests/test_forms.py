@@ -22,8 +22,8 @@ from marketplace.models import (
     Worker,
     WorkerProfile,
 )
-from marketplace.people.account_opening import RequesterKeys, open_worker
-from marketplace.people.groups import make_group
+from marketplace.people.accounts import RequesterKeys, open_worker
+from marketplace.people.grants import make_group
 from marketplace.people.invitations import invite
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.desk_rows import keys_of_desk, keys_of_host

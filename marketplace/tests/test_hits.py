@@ -10,10 +10,10 @@ from botocore.exceptions import ReadTimeoutError
 
 from marketplace import clock
 from marketplace.configuration import choose
-from marketplace.hits.questions.template import question_xml
 from marketplace.models import HIT
 from marketplace.models.hits import status_at
-from marketplace.people.qualifications.requirements import ADULT, LOCALE
+from marketplace.people.requirements import ADULT, LOCALE
+from marketplace.questions.template import question_xml
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor

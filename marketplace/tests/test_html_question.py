@@ -6,10 +6,9 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client
 
-from marketplace.hits.questions.crowd_elements import SCRIPT, unsupported_elements
-from marketplace.hits.questions.question import HTML
-from marketplace.hits.questions.template import warnings
 from marketplace.models import HIT
+from marketplace.questions.question import HTML
+from marketplace.questions.template import SCRIPT, unsupported_elements, warnings
 from marketplace.tests.boto import HOST
 from marketplace.tests.forms import SUM, WHY, form
 from marketplace.tests.refusals import refused

@@ -17,8 +17,15 @@ from hypothesis.stateful import (
 )
 
 from marketplace import clock
-from marketplace.hits.acceptance import RefusedError, accept, give_back, submit
-from marketplace.hits.contests import ContestError, raise_contest
+from marketplace.amounts import amount_of
+from marketplace.hits.acceptance import (
+    ContestError,
+    RefusedError,
+    accept,
+    give_back,
+    raise_contest,
+    submit,
+)
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import (
     HANDED_IN,
@@ -31,9 +38,7 @@ from marketplace.models import (
     Worker,
     WorkerBlock,
 )
-from marketplace.money.amounts import amount_of
-from marketplace.people.account_merge import MergeError, merge
-from marketplace.people.account_opening import keys_of, open_requester
+from marketplace.people.accounts import MergeError, keys_of, merge, open_requester
 from marketplace.router import DATABASE
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.conftest import QUESTION

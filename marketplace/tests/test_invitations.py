@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from django.core import mail
 
-from marketplace import clock
+from marketplace import clock, funds
+from marketplace.erasure import erase
 from marketplace.models import (
     Assignment,
     ClassCode,
@@ -16,11 +17,8 @@ from marketplace.models import (
     WorkerProfile,
     WorkerSession,
 )
-from marketplace.money import funds
-from marketplace.people.account_merge import MergeError, merge
-from marketplace.people.account_opening import open_worker
-from marketplace.people.erasure import erase
-from marketplace.people.groups import make_group
+from marketplace.people.accounts import MergeError, merge, open_worker
+from marketplace.people.grants import make_group
 from marketplace.people.invitations import (
     InvitationError,
     class_code_of,

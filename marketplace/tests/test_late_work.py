@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from marketplace import funds
 from marketplace.models import Assignment, Requester
-from marketplace.money import funds
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from marketplace.hits.facts import least_width
 from marketplace.models import Assignment, HITType, Requester, Worker
-from marketplace.people.qualifications.requirements import LOCALE
-from marketplace.site.hits.available import ListFilters, filters_from
-from marketplace.site.hits.facts import least_width
+from marketplace.people.requirements import LOCALE
+from marketplace.site.hit_views import ListFilters, filters_from
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.visitor import Frame, Visitor, simulated
 

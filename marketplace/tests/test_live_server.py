@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from marketplace.people.account_opening import RequesterKeys
+from marketplace.people.accounts import RequesterKeys
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.conftest import DATABASES
 

@@ -6,11 +6,11 @@ import botocore.session
 import pytest
 
 from marketplace import clock
-from marketplace.desk.host.workers import matching
+from marketplace.desk.worker_views import matching
+from marketplace.erasure import erase
 from marketplace.models import HIT, Message, Requester, Worker, WorkerBlock, WorkerProfile
-from marketplace.people.account_merge import merge
-from marketplace.people.erasure import erase
-from marketplace.people.qualifications.requirements import access_to, record_of
+from marketplace.people.accounts import merge
+from marketplace.people.requirements import access_to, record_of
 from marketplace.people.worker_import import Outcome, import_workers
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.refusals import refused

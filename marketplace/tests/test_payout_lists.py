@@ -5,11 +5,17 @@ from typing import Any
 import pytest
 
 from common.spreadsheet import UploadError
-from marketplace import clock
+from marketplace import clock, funds
 from marketplace.models import AuditEntry, Payout, PayoutLine, PayoutList
-from marketplace.money import funds
-from marketplace.money.payments_made import PayoutError, record_payout, report_payment
-from marketplace.money.payout_lists import confirm, make_list, owed_by_worker, rows_of
+from marketplace.money.payouts import (
+    PayoutError,
+    confirm,
+    make_list,
+    owed_by_worker,
+    record_payout,
+    report_payment,
+    rows_of,
+)
 from marketplace.tests.desk import DeskVisitor, rows_in, text_with
 from marketplace.tests.visitor import Visitor, simulated
 

@@ -11,7 +11,7 @@ from marketplace.operations.hits import create_hit
 from marketplace.tests.conftest import DATABASES, QUESTION
 from marketplace.tests.refusals import refused
 from marketplace.tests.test_races import at_once
-from marketplace.wire.registry import Call
+from marketplace.wire.calls import Call
 from marketplace.wire.signature import refuse_replay
 
 PARAMETERS = {
@@ -94,4 +94,4 @@ def test_a_hit_passes_eight_modules_from_call_to_row(
     ways = watch_writes(monkeypatch, HIT)
     make_hit(rita)
     assert ways
-    assert all("marketplace.wire.view" in way and len(way) <= 8 for way in ways), ways
+    assert all("marketplace.operations.views" in way and len(way) <= 8 for way in ways), ways

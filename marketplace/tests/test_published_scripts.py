@@ -12,10 +12,10 @@ from botocore.exceptions import ClientError
 from django.http import HttpResponse
 from django.test import Client
 
-from marketplace.hits.questions.question import EXTERNAL, HTML
-from marketplace.hits.questions.xml_tree import SCHEMAS
 from marketplace.models import Worker
-from marketplace.people.qualifications.requirements import LOCALE, N_APPROVED, PERCENT_APPROVED
+from marketplace.people.requirements import LOCALE, N_APPROVED, PERCENT_APPROVED
+from marketplace.questions.question import EXTERNAL, HTML
+from marketplace.questions.question_form import SCHEMAS
 from marketplace.tests.boto import HOST
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Frame, Visitor

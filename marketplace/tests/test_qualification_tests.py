@@ -6,7 +6,7 @@ import pytest
 
 from marketplace import clock
 from marketplace.models import QualificationRequest, QualificationType, RequestState
-from marketplace.people.qualifications.taking_tests import NotTakenError, begin, hand_in
+from marketplace.people.grants import NotTakenError, begin, hand_in
 from marketplace.tests.forms import KEY, TEST
 from marketplace.tests.refusals import refused
 from marketplace.tests.test_qualifications import make

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from marketplace.people.qualifications.requirements import WIRE_NAMES
+from marketplace.people.requirements import WIRE_NAMES
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.forms import KEY, SUM, TEST, form
 from marketplace.tests.refusals import refused

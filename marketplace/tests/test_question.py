@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.hits.questions.question import (
+from marketplace.models.hits import kind_of
+from marketplace.questions.question import (
     EXTERNAL,
     HTML,
     ExternalQuestion,
@@ -13,7 +14,6 @@ from marketplace.hits.questions.question import (
     QuestionError,
     read_question,
 )
-from marketplace.models.hits import kind_of
 from marketplace.tests.forms import SUM, form
 
 pytestmark = pytest.mark.pure

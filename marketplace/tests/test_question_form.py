@@ -6,15 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.hits.questions.answers import GivenAnswer, form_answers_xml
-from marketplace.hits.questions.question_form import (
+from marketplace.people.grants import AnswerKeyError, read_key, score
+from marketplace.questions.answers import GivenAnswer, form_answers_xml
+from marketplace.questions.question_form import (
     QuestionFormError,
+    XMLError,
     answers_of,
     clean_html,
     parse,
+    read_xml,
 )
-from marketplace.hits.questions.xml_tree import XMLError, read_xml
-from marketplace.people.qualifications.answer_key import AnswerKeyError, read_key, score
 from marketplace.tests import forms
 from marketplace.tests.forms import BOTH, KEY, TEST, form, key, keyed, option, question
 

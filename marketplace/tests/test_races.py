@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connections, transaction
 
-from marketplace import clock
+from marketplace import clock, funds
 from marketplace.hits.acceptance import RefusedError, accept, accept_next, submit
 from marketplace.models import (
     HIT,
@@ -25,9 +25,8 @@ from marketplace.models import (
     Requester,
     Worker,
 )
-from marketplace.money import funds
-from marketplace.people.account_merge import merge
-from marketplace.people.groups import add_members, make_group
+from marketplace.people.accounts import merge
+from marketplace.people.grants import add_members, make_group
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.conftest import DATABASES
 from marketplace.tests.desk import DeskVisitor

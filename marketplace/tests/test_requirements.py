@@ -6,7 +6,7 @@ import pytest
 from django.db import connections
 
 from marketplace.models import HIT, Worker
-from marketplace.people.qualifications.requirements import (
+from marketplace.people.requirements import (
     ADULT,
     LOCALE,
     MASTERS,

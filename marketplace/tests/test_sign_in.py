@@ -5,9 +5,9 @@ from typing import Any
 
 from marketplace import clock
 from marketplace.models import Worker, WorkerSession
-from marketplace.people.account_opening import open_worker
-from marketplace.site.signing_in.sessions import COOKIE
+from marketplace.people.accounts import open_worker
 from marketplace.tests.visitor import Visitor
+from marketplace.web.worker_pages import COOKIE
 
 
 def test_a_name_begins_a_worker_and_goes_on_with_it(ada: Visitor) -> None:

@@ -14,7 +14,7 @@ from django.test import Client
 
 from marketplace import clock
 from marketplace.models import AccessKey
-from marketplace.people.account_opening import RequesterKeys
+from marketplace.people.accounts import RequesterKeys
 from marketplace.tests.boto import ENDPOINT, HOST, mturk_client
 
 TARGET = "MTurkRequesterServiceV20170117.GetAccountBalance"

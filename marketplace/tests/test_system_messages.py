@@ -8,8 +8,8 @@ from django.utils import translation
 
 from marketplace import clock
 from marketplace.models import QualificationGrant, QualificationType, Worker
-from marketplace.notifications.system_messages import SENTENCES, system_message, translated
-from marketplace.people.groups import add_members, make_group, remove_member
+from marketplace.notifications.messages import SENTENCES, system_message, translated
+from marketplace.people.grants import add_members, make_group, remove_member
 from marketplace.tests.visitor import Visitor
 
 TAKEN_OUT = "Taken out of the group by the host."

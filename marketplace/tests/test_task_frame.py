@@ -3,7 +3,7 @@
 from typing import Any
 
 from marketplace.models import Assignment, Worker
-from marketplace.site.assignments.task_frame import STAND_INS, _pieces
+from marketplace.site.work_views import STAND_INS, _pieces
 from marketplace.tests.visitor import Frame, Visitor
 
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marketplace
-from marketplace.hits.questions import crowd_elements
-from marketplace.hits.questions.answers import answers_in, answers_xml, readable, with_parts
-from marketplace.hits.questions.question import read_question
-from marketplace.hits.questions.template import (
+from marketplace.questions import template
+from marketplace.questions.answers import answers_in, answers_xml, readable, with_parts
+from marketplace.questions.question import read_question
+from marketplace.questions.template import (
     document,
     filled,
     outline,
@@ -73,14 +73,14 @@ def test_a_template_becomes_a_whole_page() -> None:
 def test_the_elements_that_are_named_are_those_that_are_drawn() -> None:
     script = Path(marketplace.__file__).parent / "static" / "marketplace" / "crowd.js"
     defined = set(re.findall(r'^ +"(crowd-[a-z-]+)": Crowd', script.read_text("utf-8"), re.M))
-    assert defined | {"crowd-tab"} == crowd_elements.DRAWN
-    script_tag = f'<script src="https://a.example/{crowd_elements.SCRIPT}"></script>'
+    assert defined | {"crowd-tab"} == template.DRAWN
+    script_tag = f'<script src="https://a.example/{template.SCRIPT}"></script>'
     page = f"{script_tag}<!-- <crowd-a> --><crowd-b>"
-    assert crowd_elements.unsupported_elements(page) == ["crowd-b"]
-    assert crowd_elements.unsupported_elements("<crowd-b>") == []
+    assert template.unsupported_elements(page) == ["crowd-b"]
+    assert template.unsupported_elements("<crowd-b>") == []
     for kind in ("file", "File"):
         page = f'{script_tag}<input type="{kind}" name="e"><input type name="x">'
-        assert crowd_elements.unsupported_elements(page) == [crowd_elements.FILE_FIELD]
+        assert template.unsupported_elements(page) == [template.FILE_FIELD]
 
 
 def test_a_script_that_is_there_is_not_put_in_twice() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from marketplace import clock
-from marketplace.hits.contests import raise_contest
+from marketplace import clock, funds
+from marketplace.hits.acceptance import raise_contest
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import (
     Assignment,
@@ -18,8 +18,7 @@ from marketplace.models import (
     QualificationType,
     WorkerProfile,
 )
-from marketplace.money import funds
-from marketplace.people.account_merge import merge
+from marketplace.people.accounts import merge
 from marketplace.router import DATABASE
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.refusals import refused

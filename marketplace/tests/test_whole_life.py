@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from marketplace.hits.questions.entry import Entry, entry_signature
-from marketplace.people.account_opening import RequesterKeys
+from marketplace.people.accounts import RequesterKeys
+from marketplace.questions.question import Entry, entry_signature
 from marketplace.tests.visitor import Visitor
 
 

@@ -9,6 +9,7 @@ from django.db import IntegrityError, connections
 
 from common.spreadsheet import UploadError, read_table, text_of
 from marketplace import clock
+from marketplace.erasure import erase
 from marketplace.models import (
     AuditEntry,
     Worker,
@@ -16,10 +17,8 @@ from marketplace.models import (
     WorkerProfile,
 )
 from marketplace.people import worker_import
-from marketplace.people.erasure import erase
-from marketplace.people.groups import GroupError, make_group
-from marketplace.people.worker_import import Outcome, Report, import_workers
-from marketplace.people.worker_upsert import WorkerUpsert
+from marketplace.people.grants import GroupError, make_group
+from marketplace.people.worker_import import Outcome, Report, WorkerUpsert, import_workers
 from marketplace.tests.visitor import Visitor
 
 PEOPLE = (

@@ -6,15 +6,16 @@ from typing import Any
 import pytest
 from django.core import mail
 from django.test import Client
+from django.urls import resolve
 from django.utils import translation
 
 from marketplace import clock
 from marketplace.configuration import choose
-from marketplace.hits.questions.question_form import Text, _problem_with_text
-from marketplace.hits.questions.template import document, question_xml, survey_page
 from marketplace.models import ClassCode, InvitationDelivery, QualificationRequest, Worker
-from marketplace.people.groups import add_members, make_group, remove_member
+from marketplace.people.grants import add_members, make_group, remove_member
 from marketplace.people.invitations import invite, make_class_code, send
+from marketplace.questions.question_form import Text, _problem_with_text
+from marketplace.questions.template import document, question_xml, survey_page
 from marketplace.tests.boto import HOST
 from marketplace.tests.desk import desk_client
 from marketplace.tests.test_invitations import workers
@@ -166,8 +167,10 @@ def test_a_fault_of_ours_needs_no_database(monkeypatch: pytest.MonkeyPatch) -> N
     for path, words in (("/hits/", "Bei uns ist etwas"), ("/desk/", "Something broke")):
         client = stranger()
         client.cookies.load({"marketplace_session": "x", "marketplace_desk": "x"})
-        monkeypatch.setattr("marketplace.site.pages.session_of", _fail)
-        monkeypatch.setattr("marketplace.desk.access.session_of", _fail)
+        # Pages that are imported later would keep what is put in here.
+        resolve(path, "marketplace.urls")
+        monkeypatch.setattr("marketplace.web.worker_pages.session_of", _fail)
+        monkeypatch.setattr("marketplace.web.desk_pages.session_of", _fail)
         page = client.get(path)
         assert page.status_code == 500
         assert words in page.content.decode()

@@ -10,7 +10,7 @@ from django.test import Client
 
 from common.tests.forms import hidden_in
 from marketplace.models import Worker
-from marketplace.models.workers import sign_in_name_of
+from marketplace.models.people import sign_in_name_of
 from marketplace.tests.boto import HOST
 
 

@@ -16,8 +16,8 @@ from django.utils.translation import gettext_noop
 
 from common.storable import without_nul
 from marketplace.configuration import session_lifetime
-from marketplace.hits.questions.template_i18n import for_scripts, in_language
-from marketplace.site.languages import language_active
+from marketplace.languages import language_active
+from marketplace.questions.template import for_scripts, in_language
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "

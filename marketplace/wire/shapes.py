@@ -1,4 +1,4 @@
-"""Checks requests against botocore's own model of the service; reads and writes their JSON."""
+"""Checks requests against botocore's own models of the services; reads and writes JSON and XML."""
 
 import json
 import re
@@ -6,6 +6,9 @@ import sys
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
+from urllib.parse import parse_qs
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
 import orjson
 from botocore.utils import parse_timestamp
@@ -155,3 +158,71 @@ READER = json.JSONDecoder(
     object_hook=lambda pairs: {name: one for name, one in pairs.items() if one is not None},
     parse_constant=_refuse_constant,
 )
+
+
+# What refusals of all services are called in this one's model.
+CODES = {"ParameterValidationError": "InvalidParameter", "RequestError": "InvalidParameter"}
+
+
+def action_of(body: bytes) -> str:
+    """Return the name of the operation that a form asks for, "" if it names none."""
+    return _fields(body).get("Action", "")
+
+
+def _fields(body: bytes) -> dict[str, str]:
+    try:
+        given = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=100)
+    except ValueError:
+        return {}
+    return {name: values[0] for name, values in given.items()}
+
+
+def load_form(operation: str, body: bytes, service: str) -> dict[str, Any]:
+    """Return the checked parameters of a form, its maps and lists left out; raises WireError."""
+    shape = service_model(service).operation_model(operation).input_shape
+    given: dict[str, Any] = {}
+    for name, value in _fields(body).items():
+        if name in shape.members:
+            is_choice = shape.members[name].type_name == "boolean"
+            given[name] = value == "true" if is_choice else value
+    Validator().validate(given, shape)
+    return given
+
+
+def dump_xml_reply(operation: str, result: dict[str, Any], request_id: str) -> bytes:
+    """Return the XML of a reply, members that are None left out."""
+    model = service_model("sns")
+    root = Element(f"{operation}Response", xmlns=model.metadata["xmlNamespace"])
+    shape = model.operation_model(operation).output_shape
+    if shape is not None:
+        _write(SubElement(root, f"{operation}Result"), shape, result)
+    SubElement(SubElement(root, "ResponseMetadata"), "RequestId").text = request_id
+    return ElementTree.tostring(root, encoding="utf-8")
+
+
+def _write(node: Element, shape: Any, value: Any) -> None:
+    if shape.type_name == "structure":
+        for name, member in value.items():
+            if member is not None:
+                _write(SubElement(node, name), shape.members[name], member)
+    elif shape.type_name == "list":
+        for one in value:
+            _write(SubElement(node, "member"), shape.member, one)
+    elif shape.type_name == "map":
+        for name, one in value.items():
+            entry = SubElement(node, "entry")
+            SubElement(entry, "key").text = name
+            SubElement(entry, "value").text = one
+    else:
+        node.text = value
+
+
+def dump_xml_error(error: WireError, request_id: str) -> bytes:
+    """Return the XML of a refusal."""
+    root = Element("ErrorResponse", xmlns=service_model("sns").metadata["xmlNamespace"])
+    node = SubElement(root, "Error")
+    SubElement(node, "Type").text = "Sender" if error.status < 500 else "Receiver"
+    SubElement(node, "Code").text = CODES.get(error.type_name, error.type_name)
+    SubElement(node, "Message").text = error.message
+    SubElement(root, "RequestId").text = request_id
+    return ElementTree.tostring(root, encoding="utf-8")

@@ -4,7 +4,7 @@ from django.test import override_settings
 
 from marketplace import clock
 from marketplace.models import HIT
-from marketplace.people.account_opening import keys_of, open_requester
+from marketplace.people.accounts import keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.desk import DeskVisitor

@@ -18,7 +18,7 @@ from collector.accounts import owner
 from collector.models import Collection, Corpus
 from marketplace import clock
 from marketplace.models import Assignment, Requester
-from marketplace.people.account_opening import RequesterKeys, keys_of, open_requester
+from marketplace.people.accounts import RequesterKeys, keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, HOST, mturk_client
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.desk import DeskVisitor

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as some
 
 from marketplace.tests.test_every_operation import structure
-from marketplace.wire.registry import OPERATIONS
+from marketplace.wire.calls import OPERATIONS
 from marketplace.wire.shapes import service_model
 
 TEXTS = (

@@ -108,14 +108,14 @@ FAULTS = (
     ),
     Fault(
         "a requester spends what they do not have",
-        "marketplace/money/funds.py",
+        "marketplace/funds.py",
         "AND balance_cents >= %s",
         "AND balance_cents + %s IS NOT NULL",
         "marketplace/tests/test_money.py",
     ),
     Fault(
         "what was paid is owed again",
-        "marketplace/money/funds.py",
+        "marketplace/funds.py",
         "return _total(earned) - _total(paid)",
         "return _total(earned)",
         "marketplace/tests/test_payout_lists.py",

@@ -17,7 +17,7 @@ from django.db import connections
 
 from marketplace import clock
 from marketplace.models import HIT, Assignment, AssignmentState
-from marketplace.people.account_opening import RequesterKeys, keys_of, open_requester
+from marketplace.people.accounts import RequesterKeys, keys_of, open_requester
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.test_money import books_balance

@@ -93,7 +93,7 @@ def invitation(base: str) -> str:
 
     from marketplace import clock
     from marketplace.models import InvitationDelivery
-    from marketplace.people.account_opening import open_worker
+    from marketplace.people.accounts import open_worker
     from marketplace.people.invitations import invite, link_of
     from marketplace.router import DATABASE
 

@@ -35,7 +35,7 @@ def call(life: "Life") -> str:
     from botocore.exceptions import ClientError
 
     from marketplace.models import HIT
-    from marketplace.wire.registry import OPERATIONS
+    from marketplace.wire.calls import OPERATIONS
 
     name = life.rng.choice((*sorted(OPERATIONS), *OFTEN))
     own = life.rng.random() < 0.15 and name in ("SendBonus", "ApproveAssignment", "ListHITs")

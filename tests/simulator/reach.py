@@ -53,7 +53,7 @@ def unreached(reached: Set[str]) -> list[str]:
     from django.core.management import get_commands
 
     from common.tests.forms import posting_routes
-    from marketplace.wire.registry import OPERATIONS
+    from marketplace.wire.calls import OPERATIONS
 
     rooms = ("collector", "tasks", "annotation", "marketplace")
     commands = {name for name, app in get_commands().items() if app in rooms}

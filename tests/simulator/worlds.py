@@ -35,10 +35,10 @@ def begin() -> None:
     from collector.models import User
     from collector.retrieval.passages import build_passages
     from common.spreadsheet import read_table
-    from marketplace.desk.batches.publishing import make_batch
+    from marketplace.desk.publishing import make_batch
     from marketplace.desk.users import open_user
     from marketplace.models import Project
-    from marketplace.people.account_opening import keys_of, open_requester, write_keys
+    from marketplace.people.accounts import keys_of, open_requester, write_keys
     from marketplace.tests.boto import ENDPOINT
     from tasks.dialog.tests.making import make_sections
     from tasks.tests.making import make_corpus
@@ -208,7 +208,7 @@ def wire(file: Path) -> Any:
     """Return boto3's client for the account of a keys file, whose bytes stay on this machine."""
     import json
 
-    from marketplace.people.account_opening import RequesterKeys
+    from marketplace.people.accounts import RequesterKeys
     from marketplace.tests.boto import mturk_client
 
     return mturk_client(RequesterKeys(**json.loads(file.read_text())))

@@ -11,9 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 from common.arguments import amount
 from common.command_line import MANAGE
 from marketplace import clock
+from marketplace.amounts import price_of
 from marketplace.configuration import default_balance_cents, local_address, own_address
-from marketplace.money.amounts import price_of
-from marketplace.people.account_opening import (
+from marketplace.people.accounts import (
     OtherFile,
     check_keys_file,
     keys_of,

@@ -12,8 +12,8 @@ from common.command_line import MANAGE
 from marketplace import clock
 from marketplace.configuration import local_address, own_address
 from marketplace.environment import LOOPBACK
-from marketplace.people.account_opening import open_worker
-from marketplace.people.countries import is_country
+from marketplace.people.accounts import open_worker
+from marketplace.people.requirements import is_country
 
 
 class Command(BaseCommand):

@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 from common.arguments import amount
 from common.command_line import MANAGE
 from marketplace import clock
-from marketplace.money.amounts import price_of
-from marketplace.money.payments_made import PayoutError, record_payout
+from marketplace.amounts import price_of
+from marketplace.money.payouts import PayoutError, record_payout
 
 
 class Command(BaseCommand):

@@ -9,8 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from common.command_line import MANAGE
+from marketplace.fault_injection import NO_FAULTS, FaultInjectionError, Faults, change_faults
 from marketplace.models import Requester
-from marketplace.wire.fault_injection import NO_FAULTS, FaultInjectionError, Faults, change_faults
 
 
 def yes_or_no(text: str) -> bool:

@@ -1,4 +1,4 @@
-// The crowd-* elements, drawn with the browser's own controls; marketplace/hits/questions/crowd_elements.py names them. A
+// The crowd-* elements, drawn with the browser's own controls; marketplace/questions/template.py names them. A
 // crowd-form hands in all of its fields as one answer, `taskAnswers`, or with
 // answer-format="flatten-objects" each under its name, a part of an object under both names with a dot
 // between: the way the service did.

@@ -1,1 +1,0 @@
-"""The host's pages: requesters, workers, groups, invitations, payments, settings."""

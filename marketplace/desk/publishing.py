@@ -1,0 +1,246 @@
+"""Makes a HIT of each row of a batch, one transaction a row, by the requester API's operations."""
+
+import json
+import time
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpRequest
+
+import marketplace.operations  # noqa: F401  (importing the package registers the operations)
+from common.spreadsheet import Table
+from marketplace import clock
+from marketplace.amounts import amount_of, price_of
+from marketplace.funds import InsufficientFundsError
+from marketplace.models import HIT, Batch, BatchRow, HITType, Project, Requester
+from marketplace.questions.question import QuestionError, read_question
+from marketplace.questions.template import (
+    document,
+    filled,
+    question_xml,
+    template_of,
+    variables,
+)
+from marketplace.router import DATABASE
+from marketplace.wire.calls import OPERATIONS, Call
+from marketplace.wire.errors import RequestError
+from marketplace.wire.shapes import load_request
+
+
+def call_of(request: HttpRequest, requester: Requester) -> Call:
+    """Return a call made now in the requester's name, as if it had come over the wire."""
+    return Call(requester, clock.now(), request)
+
+
+def carry_out(call: Call, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the result of an operation, parameters checked as on the wire.
+
+    Raises WireError; its `message` is a sentence for the requester.
+    """
+    checked = load_request(name, json.dumps(parameters).encode())
+    try:
+        return OPERATIONS[name](call, checked)
+    except InsufficientFundsError as error:
+        raise RequestError("InsufficientFunds", str(error)) from None
+
+
+# One request publishes for so long at most; the page then goes on by itself.
+SECONDS_AT_ONCE = 3.0
+
+
+class BatchError(ValueError):
+    """The batch cannot be made or published; the message says what to do."""
+
+
+def make_batch(
+    project: Project, name: str, table: Table, now: datetime, form_key: str = ""
+) -> Batch:
+    """Return a batch of a CSV's rows, not published yet; columns of a variable's name are mapped.
+
+    form_key: names the form that the rows came with; no other batch of the project has it.
+    Raises BatchError when the template has variables and the table no row.
+    """
+    wanted = variables(template_of(project.terms()))
+    if wanted and not table.lines:
+        raise BatchError("The file has no rows under its first line. Add one row for each HIT.")
+    lines = [values for _, values in table.lines] or [{}]
+    with transaction.atomic(using=DATABASE):
+        batch = Batch.objects.create(
+            project=project,
+            form_key=form_key,
+            name=name[:120],
+            columns=table.columns,
+            mapping=same_names(wanted, table.columns),
+            terms=project.terms(),
+            created_at=now,
+        )
+        BatchRow.objects.bulk_create(
+            (
+                BatchRow(batch=batch, position=position, inputs=values)
+                for position, values in enumerate(lines, start=1)
+            ),
+            batch_size=500,
+        )
+    return batch
+
+
+def same_names(wanted: list[str], columns: list[str]) -> dict[str, str]:
+    """Return the column of each variable that has one of its own name, whatever the case."""
+    lower = {column.lower(): column for column in columns}
+    return {one: lower[one.lower()] for one in wanted if one.lower() in lower}
+
+
+def refresh_drafts(project: Project) -> None:
+    """Bring the batches that are not published yet in line with a changed project."""
+    wanted = variables(template_of(project.terms()))
+    for batch in project.batches.filter(published_at=None):
+        kept = {one: column for one, column in batch.mapping.items() if one in wanted}
+        mapping = same_names(wanted, batch.columns) | kept
+        # One that is published meanwhile keeps its terms.
+        drafts = Batch.objects.filter(pk=batch.pk, published_at=None)
+        drafts.update(terms=project.terms(), mapping=mapping)
+
+
+def unmapped(batch: Batch) -> list[str]:
+    """Return the template's variables that no column fills."""
+    return [one for one in variables(template_of(batch.terms)) if one not in batch.mapping]
+
+
+def page_of_row(batch: Batch, row: BatchRow) -> str:
+    """Return the whole HTML page that a worker sees for this row."""
+    html = template_of(batch.terms)
+    values = {name: str(row.inputs.get(column, "")) for name, column in batch.mapping.items()}
+    are_html = bool(batch.terms["values_are_html"])
+    return document(filled(html, values, are_html=are_html), batch.terms["title"])
+
+
+def cost_cents(batch: Batch) -> int:
+    """Return what the batch costs when every place is worked and approved."""
+    return int(batch.rows.count() * batch.terms["max_assignments"] * batch.terms["reward_cents"])
+
+
+def requirements_of(terms: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the QualificationRequirements of a project's groups."""
+    return [
+        {
+            "QualificationTypeId": type_id,
+            "Comparator": "Exists",
+            "ActionsGuarded": "DiscoverPreviewAndAccept",
+        }
+        for type_id in terms["groups"]
+    ]
+
+
+def kind_of(project: Project, terms: dict[str, Any]) -> HITType:
+    """Return the type of HITs on these terms, not stored, to see who it is for."""
+    return HITType(requester_id=project.requester_id, requirements=requirements_of(terms))
+
+
+def check_before(batch: Batch) -> None:
+    """Raise BatchError when a batch cannot be published as it is."""
+    if missing := unmapped(batch):
+        raise BatchError(f"Choose the column for ${{{missing[0]}}} first.")
+    requester = batch.project.requester
+    requester.refresh_from_db()
+    needed = cost_cents(batch)
+    if needed > requester.balance_cents:
+        free = price_of(requester.balance_cents)
+        raise BatchError(
+            f"This costs {price_of(needed)} and the account has {free} free. "
+            "Ask the host for credit, or publish fewer rows."
+        )
+
+
+def _check_rows(batch: Batch) -> None:
+    """Raise BatchError for the first row whose page could not be published."""
+    for row in batch.rows.order_by("position").iterator():
+        try:
+            read_question(question_xml(page_of_row(batch, row)))
+        except QuestionError as error:
+            raise BatchError(
+                f"Row {row.position} cannot be published, so none was. {error} "
+                "Mend that row in the CSV and upload it again."
+            ) from None
+
+
+def begin(batch: Batch, now: datetime, seen_cents: int | None) -> None:
+    """Let the rows be published, on the terms the batch has now; raises BatchError.
+
+    seen_cents: what its page said that it costs, None where it said nothing: that is refused.
+    Locks the batch.
+    """
+    if batch.published_at is not None:
+        return
+    check_before(batch)
+    _check_rows(batch)
+    with transaction.atomic(using=DATABASE):
+        row = Batch.objects.select_for_update().get(pk=batch.pk)
+        if row.published_at is None:
+            read = (batch.terms, batch.mapping)
+            if (row.terms, row.mapping) != read or seen_cents != cost_cents(row):
+                raise BatchError(
+                    "The project or the columns were changed meanwhile, and so was this batch. "
+                    "Look at its cost and its rows again, then publish."
+                )
+            Batch.objects.filter(pk=batch.pk).update(published_at=now)
+    batch.refresh_from_db()
+
+
+def publish_some(batch: Batch, call: Call, seconds: float = SECONDS_AT_ONCE) -> int:
+    """Publish rows until none is left or the time is up; returns how many are left.
+
+    Each row and its HIT are committed together, so that a crash loses nothing and doubles nothing.
+    Raises WireError for what the operation refuses.
+    """
+    ends_at = time.monotonic() + seconds
+    kind = carry_out(call, "CreateHITType", _kind(batch.terms))["HITTypeId"]
+    waiting = batch.rows.filter(hit=None).order_by("position")
+    for key in list(waiting.values_list("pk", flat=True)):
+        _publish_row(batch, key, kind, call)
+        if time.monotonic() >= ends_at:
+            break
+    return waiting.count()
+
+
+def _publish_row(batch: Batch, key: int, kind: str, call: Call) -> None:
+    with transaction.atomic(using=DATABASE):
+        row = BatchRow.objects.select_for_update().get(pk=key)
+        if row.hit_id is not None:
+            return
+        made = carry_out(
+            call,
+            "CreateHITWithHITType",
+            {
+                "HITTypeId": kind,
+                "Question": question_xml(page_of_row(batch, row)),
+                "MaxAssignments": batch.terms["max_assignments"],
+                "LifetimeInSeconds": batch.terms["lifetime_seconds"],
+                "RequesterAnnotation": f"BatchId:{batch.pk};row:{row.position};",
+            },
+        )["HIT"]
+        row.hit = HIT.objects.get(hit_id=made["HITId"])
+        row.save(update_fields=["hit"])
+
+
+def _kind(terms: dict[str, Any]) -> dict[str, Any]:
+    values = {
+        "Title": terms["title"],
+        "Description": terms["description"],
+        "Keywords": terms["keywords"],
+        "Reward": amount_of(terms["reward_cents"]),
+        "AssignmentDurationInSeconds": terms["assignment_duration_seconds"],
+        "AutoApprovalDelayInSeconds": terms["auto_approval_delay_seconds"],
+        "QualificationRequirements": requirements_of(terms),
+    }
+    return {name: value for name, value in values.items() if value not in ("", [])}
+
+
+def stop(batch: Batch, call: Call) -> int:
+    """End every HIT of the batch now; whoever is at work may finish. Returns how many were open."""
+    hits = HIT.objects.filter(batch_row__batch=batch, expires_at__gt=call.now, disposed_at=None)
+    ids = list(hits.values_list("hit_id", flat=True))
+    for hit_id in ids:
+        parameters = {"HITId": hit_id, "ExpireAt": int(call.now.timestamp())}
+        carry_out(call, "UpdateExpirationForHIT", parameters)
+    return len(ids)

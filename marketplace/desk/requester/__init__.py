@@ -1,1 +1,0 @@
-"""A requester's pages: projects, batches, HITs, bonuses, messages, events."""

@@ -1,0 +1,400 @@
+"""Payouts: where workers want their money, lists of what is owed, payments confirmed, reports."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from django.db import transaction
+from django.db.models import Count, Q, Sum
+from django.utils.translation import gettext as _
+
+from common.spreadsheet import read_table
+from marketplace import funds
+from marketplace.amounts import amount_of, price_of, typed_cents
+from marketplace.configuration import currency, currency_symbol
+from marketplace.hits.lifecycle import settle_due
+from marketplace.models import (
+    LedgerEntry,
+    LedgerKind,
+    PaymentReport,
+    Payout,
+    PayoutLine,
+    PayoutList,
+    PayoutWay,
+    Worker,
+    WorkerProfile,
+)
+from marketplace.notifications.messages import tell_of_payment
+from marketplace.people.worker_import import MAIL
+from marketplace.router import DATABASE
+
+LONGEST_REPORT = 2000
+
+
+class PayoutError(ValueError):
+    """The payment cannot be recorded; the message says why."""
+
+
+def record_payout(
+    worker_id: str, cents: int, paid_on: date, method: str, reference: str, now: datetime
+) -> Payout:
+    """Return the record of one payment; the same reference again is the same payment.
+
+    What the clock has approved by now is owed too. Raises PayoutError for an unknown worker, a sum
+    that is not owed, or a reference that was used for another payment.
+    """
+    settle_due(now, assignments__worker__worker_id=worker_id)
+    with transaction.atomic(using=DATABASE):
+        worker = Worker.objects.select_for_update().filter(worker_id=worker_id).first()
+        if worker is None:
+            raise PayoutError(f"There is no worker {worker_id!r}.")
+        if worker.is_simulated:
+            raise PayoutError(f"{worker_id} is simulated: no person is owed anything for its work.")
+        found = Payout.objects.filter(reference=reference).first()
+        if found is not None:
+            if (found.worker_id, found.amount_cents) != (worker.pk, cents):
+                raise PayoutError(f"The reference {reference} belongs to another payment.")
+            return found
+        owed = funds.owed_cents(worker)
+        if not 0 < cents <= owed:
+            raise PayoutError(
+                f"{worker_id} is owed {price_of(owed)}; record more than nothing, and no more."
+            )
+        payout = Payout.objects.create(
+            worker=worker,
+            amount_cents=cents,
+            paid_on=paid_on,
+            method=method,
+            reference=reference,
+            recorded_at=now,
+        )
+        LedgerEntry.objects.create(
+            key=f"{LedgerKind.PAYOUT}:{payout.pk}",
+            kind=LedgerKind.PAYOUT,
+            worker=worker,
+            amount_cents=cents,
+            at=now,
+        )
+        tell_of_payment(payout)
+        return payout
+
+
+def report_payment(worker: Worker, text: str, now: datetime) -> PaymentReport:
+    """Return the worker's word that a payment is missing or wrong, for the host's desk.
+
+    Raises PayoutError when it is empty or too long, or while an earlier one waits for an answer.
+    """
+    text = text.replace("\x00", "").strip()
+    if not 1 <= len(text) <= LONGEST_REPORT:
+        raise PayoutError(
+            _("Say in 1 to %(most)s characters what is missing.") % {"most": LONGEST_REPORT}
+        )
+    with transaction.atomic(using=DATABASE):
+        worker = Worker.objects.select_for_update().get(pk=worker.pk)
+        if worker.payment_reports.filter(answered_at=None).exists():
+            raise PayoutError(_("You have reported a payment already; the answer comes first."))
+        owed = funds.owed_cents(worker)
+        return PaymentReport.objects.create(
+            worker=worker, text=text, owed_cents=owed, reported_at=now
+        )
+
+
+def answer_report(report: PaymentReport, answer: str, now: datetime) -> None:
+    """Answer a report; the worker reads it beside their earnings. The first answer stays.
+
+    Raises PayoutError when the answer is empty or the report was answered before.
+    """
+    answer = answer.strip()
+    if not 1 <= len(answer) <= LONGEST_REPORT:
+        raise PayoutError(f"Answer the worker in 1 to {LONGEST_REPORT} characters.")
+    rows = PaymentReport.objects.filter(pk=report.pk, answered_at=None)
+    if not rows.update(answer=answer, answered_at=now):
+        raise PayoutError("This report was answered before.")
+
+
+COLUMNS = (
+    "reference",
+    "worker_id",
+    "name",
+    "mail",
+    "amount",
+    "currency",
+    "paid_on",
+    "method",
+    "pay_by",
+    "pay_to",
+    "pay_name",
+)
+TOTALS = ("year", "worker_id", "name", "mail", "payments", "amount", "currency")
+OPEN = Q(payout=None, dropped_at=None)
+
+
+@dataclass
+class ConfirmationReport:
+    """What a file of confirmations brought about, and what is to mend, by row."""
+
+    n_new: int = 0
+    n_before: int = 0
+    n_blank: int = 0
+    cents: int = 0
+    problems: list[tuple[int, str]] = field(default_factory=list)
+
+
+def owed_by_worker() -> dict[int, int]:
+    """Return integer cents owed and on no open list, by worker's key; only what is above nothing.
+
+    Whoever erased their account has waived what was owed, and simulated workers are owed nothing.
+    Three queries, however many there are.
+    """
+    earned = LedgerEntry.objects.filter(
+        kind__in=[LedgerKind.REWARD, LedgerKind.BONUS],
+        worker__isnull=False,
+        worker__erased_at=None,
+        worker__is_simulated=False,
+    )
+    owed = dict(earned.values_list("worker").annotate(Sum("amount_cents")))
+    for rows in (Payout.objects.all(), PayoutLine.objects.filter(OPEN)):
+        for worker, cents in rows.values_list("worker").annotate(Sum("amount_cents")):
+            owed[worker] = owed.get(worker, 0) - cents
+    return {worker: cents for worker, cents in owed.items() if cents > 0}
+
+
+def make_list(by: str, now: datetime, least_cents: int = 1) -> PayoutList | None:
+    """Return a new list of what is owed to workers who stand on no open list, None if nobody does.
+
+    Made twice it lists nothing twice: a line stays the worker's until it is paid or taken off.
+    What the clock has approved by now is owed too; expects no transaction.
+    """
+    settle_due(now)
+    with transaction.atomic(using=DATABASE):
+        # The workers' locks keep a payment recorded meanwhile from being listed again.
+        keys = list(owed_by_worker())
+        workers = Worker.objects.select_for_update().order_by("pk").in_bulk(keys)
+        busy = set(PayoutLine.objects.filter(OPEN).values_list("worker", flat=True))
+        owed = {
+            worker: cents
+            for worker, cents in owed_by_worker().items()
+            if worker in workers and worker not in busy and cents >= least_cents
+        }
+        if not owed:
+            return None
+        made = PayoutList.objects.create(made_at=now, made_by=by)
+        handles = handles_of(owed)
+        PayoutLine.objects.bulk_create(
+            PayoutLine(
+                payout_list=made,
+                worker=workers[key],
+                reference=f"{made.pk}-{workers[key].worker_id}",
+                amount_cents=cents,
+                **({"handle_at": now, **handles[key]} if key in handles else {}),
+            )
+            for key, cents in sorted(owed.items())
+        )
+    return made
+
+
+def handles_of(workers: Iterable[int]) -> dict[int, dict[str, str]]:
+    """Return how these workers have said that they want to be paid, as lines keep it."""
+    said = WorkerProfile.objects.filter(worker__in=workers).exclude(payout_way="")
+    names = ("worker", "payout_way", "payout_to", "payout_name")
+    return {
+        key: {"pay_by": way, "pay_to": to, "pay_name": name}
+        for key, way, to, name in said.values_list(*names)
+    }
+
+
+def rows_of(made: PayoutList, currency: str) -> list[list[str]]:
+    """Return the lines of a list under COLUMNS, paid ones filled in; the same on every download."""
+    lines = made.lines.filter(dropped_at=None).select_related("worker__profile", "payout")
+    return [_row(line, currency) for line in lines.order_by("pk")]
+
+
+def _row(line: PayoutLine, currency: str) -> list[str]:
+    profile = getattr(line.worker, "profile", None)
+    paid = line.payout
+    return [
+        line.reference,
+        line.worker.worker_id,
+        line.worker.display_name,
+        (profile.mail if profile else "") or "",
+        amount_of(line.amount_cents),
+        currency,
+        paid.paid_on.isoformat() if paid else "",
+        paid.method if paid else "",
+        line.get_pay_by_display(),
+        line.pay_to,
+        line.pay_name,
+    ]
+
+
+def confirm(text: str, method: str, now: datetime) -> ConfirmationReport:
+    """Record the payments of a file that came back; rows without `paid_on` are not paid yet.
+
+    The same file again records nothing more. Raises UploadError when it cannot be read.
+    """
+    table = read_table(text, required=("reference", "paid_on"), is_ours=True)
+    found = ConfirmationReport()
+    for row, cells in table.lines:
+        try:
+            _confirm_row(cells, method, now, found)
+        except PayoutError as error:
+            found.problems.append((row, str(error)))
+    return found
+
+
+def _confirm_row(
+    cells: dict[str, str], method: str, now: datetime, found: ConfirmationReport
+) -> None:
+    reference, given_day = cells["reference"].strip(), cells["paid_on"].strip()
+    if not given_day:
+        found.n_blank += 1
+        return
+    paid_on = _day(given_day, now)
+    method = (cells.get("method", "").strip() or method.strip())[:80]
+    if not method:
+        raise PayoutError("Say how it was paid: fill the column method, or the field above.")
+    with transaction.atomic(using=DATABASE):
+        line = (
+            PayoutLine.objects.select_for_update(of=("self",))
+            .select_related("worker")
+            .filter(reference=reference)
+            .first()
+        )
+        if line is None:
+            raise PayoutError(f"There is no payment {reference} on any list.")
+        _check_amount(line, cells.get("amount", ""))
+        if line.payout_id:
+            found.n_before += 1
+            return
+        if line.dropped_at:
+            raise PayoutError(f"{reference} was taken off its list, so it cannot be confirmed.")
+        line.payout = record_payout(
+            line.worker.worker_id, line.amount_cents, paid_on, method, reference, now
+        )
+        line.save(update_fields=["payout"])
+    found.n_new += 1
+    found.cents += line.amount_cents
+
+
+def _check_amount(line: PayoutLine, given: str) -> None:
+    if not given.strip():
+        return
+    try:
+        cents = typed_cents(given)
+    except ValueError:
+        raise PayoutError(f"Write the amount “{given.strip()[:40]}” as 1234.50.") from None
+    if cents != line.amount_cents:
+        raise PayoutError(
+            f"{line.reference} was to be {price_of(line.amount_cents)}, not {given.strip()}. "
+            "Take the line off the list and record what was really paid."
+        )
+
+
+def _day(given: str, now: datetime) -> date:
+    try:
+        if match := re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", given):
+            day = date(int(match[3]), int(match[2]), int(match[1]))
+        else:
+            day = date.fromisoformat(given)
+    except ValueError:
+        raise PayoutError(f"Write the day “{given}” as 2026-11-20.") from None
+    if day > now.date():
+        raise PayoutError(f"{given} is in the future. Confirm a payment once it was made.")
+    return day
+
+
+def totals() -> list[list[str]]:
+    """Return what each person was paid in each year, the latest year first, under TOTALS."""
+    rows = (
+        Payout.objects.values("paid_on__year", "worker")
+        .annotate(n=Count("pk"), cents=Sum("amount_cents"))
+        .order_by("-paid_on__year", "worker")
+    )
+    workers = Worker.objects.select_related("profile").in_bulk({row["worker"] for row in rows})
+    found = []
+    for row in rows:
+        worker = workers[row["worker"]]
+        profile = getattr(worker, "profile", None)
+        found.append(
+            [
+                str(row["paid_on__year"]),
+                worker.worker_id,
+                (profile.payout_name if profile else "") or worker.display_name,
+                (profile.mail if profile else "") or "",
+                str(row["n"]),
+                amount_of(row["cents"]),
+                currency() or currency_symbol(),
+            ]
+        )
+    return found
+
+
+def remove_line(line: PayoutLine, now: datetime) -> bool:
+    """Take an unpaid line off its list; what it stood for is owed again. False if it was paid."""
+    rows = PayoutLine.objects.filter(OPEN, pk=line.pk)
+    return bool(rows.update(dropped_at=now))
+
+
+LONGEST_NAME = 80
+IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", re.ASCII)
+# E.164: a country's number and the rest, fifteen digits at most.
+PHONE = re.compile(r"\+[1-9]\d{6,14}", re.ASCII)
+
+
+def choose_way(worker: Worker, way: str, handle: str, name: str, now: datetime) -> bool:
+    """Keep how the worker is to be paid; an empty way takes it back.
+
+    Returns whether a payment on a list still goes where they said before, as the host may have the
+    file already; one for which they had said nothing goes where they say now. Raises PayoutError
+    with a sentence on what to mend.
+    """
+    if way and way not in PayoutWay.values:
+        raise PayoutError(_("Choose one of the ways."))
+    name = " ".join(name.replace("\x00", "").split())
+    if len(name) > LONGEST_NAME:
+        raise PayoutError(
+            _("The name is longer than %(most)s characters.") % {"most": LONGEST_NAME}
+        )
+    if way and not name:
+        raise PayoutError(_("Write your name as your bank or PayPal has it."))
+    kept = {
+        "payout_way": way,
+        "payout_to": _checked(way, handle) if way else "",
+        "payout_name": name if way else "",
+    }
+    with transaction.atomic(using=DATABASE):
+        # A list that is made meanwhile has either all of it or nothing.
+        Worker.objects.select_for_update().get(pk=worker.pk)
+        WorkerProfile.objects.update_or_create(worker=worker, defaults=kept)
+        lines = PayoutLine.objects.filter(OPEN, worker=worker)
+        said = {"pay_by": way, "pay_to": kept["payout_to"], "pay_name": kept["payout_name"]}
+        if way:
+            lines.filter(handle_at=None).update(handle_at=now, **said)
+        return lines.filter(handle_at__isnull=False).exclude(**said).exists()
+
+
+def _checked(way: str, handle: str) -> str:
+    """Return what was typed as files have it; raises PayoutError for what cannot be right."""
+    if way == PayoutWay.IBAN:
+        iban = re.sub(r"\s", "", handle).upper()
+        if IBAN.fullmatch(iban) is None or not _check_digits_fit(iban):
+            raise PayoutError(
+                _("This is no IBAN: a letter or digit is wrong or missing. Copy it from your bank.")
+            )
+        return iban
+    if way == PayoutWay.PHONE:
+        phone = re.sub(r"[\s()/.-]", "", handle)
+        if PHONE.fullmatch(phone) is None:
+            raise PayoutError(_("Write the phone number with its country, like +49 170 1234567."))
+        return phone
+    mail = handle.strip().lower()
+    if MAIL.fullmatch(mail) is None or len(mail) > 254:
+        raise PayoutError(_("Write a whole mail address, like ada@example.org."))
+    return mail
+
+
+def _check_digits_fit(iban: str) -> bool:
+    """Return whether an IBAN's two check digits are those of the rest (ISO 13616, ISO 7064)."""
+    moved = iban[4:] + iban[:4]
+    return int("".join(str(int(letter, 36)) for letter in moved)) % 97 == 1

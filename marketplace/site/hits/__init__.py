@@ -1,1 +1,0 @@
-"""The list of HITs, what stands beside each, and previews."""

@@ -1,1 +1,0 @@
-"""A worker's own pages: earnings, history, qualifications, messages, preferences."""

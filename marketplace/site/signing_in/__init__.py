@@ -1,1 +1,0 @@
-"""The first page, signing in, and coming in with a code."""
