@@ -14,11 +14,11 @@ from annotation.decisions.replacements import replace_left_out
 from annotation.decisions.verdicts import decide_collection
 from annotation.left_files import remove_half_written
 from annotation.models import BaselineRun, CrossValidation, Fold, Rehearsal, ReleaseOrder
-from annotation.readers.human_performance import sample_questions
 from annotation.rehearsal.orders import rehearse
 from annotation.release.release_jobs import fulfil
 from annotation.splits.difficulty.runs import sum_up
 from annotation.splits.difficulty.training import train_alone
+from annotation.splits.human_performance import sample_questions
 from collector.celery import app
 from collector.ingest.documents.uploads import read_upload
 from collector.models import Collection, CollectionState, DocumentUpload

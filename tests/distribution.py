@@ -19,6 +19,7 @@ SHOWN = (
     "annotation/protocols/",
     "annotation/replay/",
     "annotation/reports/",
+    "readers/",
     "collector/candidates/",
     "collector/graph/",
     "collector/ingest/books/tests/test_real_books.py",

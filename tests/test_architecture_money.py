@@ -21,7 +21,7 @@ BELIEF = (
     "decisions.overrides",
     "decisions.exclusions",
     "splits.assignment",
-    "readers.human_performance",
+    "splits.human_performance",
     "dashboard.questions.question_filter",
 )
 ROWS = {"Payment", "Posting", "Rejection", "Submission", "EmptySubmission"}

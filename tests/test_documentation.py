@@ -30,7 +30,7 @@ PAGES = {
         *sorted((ROOT / "annotation" / "protocols").glob("*/README.md")),
     )
 }
-ROOMS = ("common", "collector", "tasks", "annotation", "marketplace")
+ROOMS = ("common", "collector", "tasks", "annotation", "readers", "marketplace")
 COMMANDS = {name: app for name, app in get_commands().items() if app in ROOMS}
 # They run until they are stopped, print a whole day of other commands, or are Django's.
 PRINT_NO_RESULT = {"run", "serve", "demo", "migrate"}
@@ -113,7 +113,7 @@ BLOCKS = {
     ),
     ("docs/requester.md", "manage.py baseline"): (
         "They need torch and official files.",
-        "annotation/readers/neural/tests/test_baseline_command.py",
+        "readers/tests/test_baseline_command.py",
     ),
 }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import django
 
-from annotation.readers.watched_process import REFUSED, Progress, end_with_parent
+from common.watched_process import REFUSED, Progress, end_with_parent
 
 WORK, OUT, SCORES = "work.json", "out", "scores.json"
 
@@ -40,8 +40,8 @@ if __name__ == "__main__":
     end_with_parent()
     django.setup()
     from annotation.metrics.result import ScoreError
-    from annotation.readers.trained import ReaderError
     from collector.protocols.loading import ProtocolError
+    from readers.trained import ReaderError
 
     try:
         main(Path(sys.argv[1]))

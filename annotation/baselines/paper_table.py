@@ -10,16 +10,16 @@ from annotation.baselines.run_folder import write_text
 from annotation.baselines.training import Finished, Order, estimate, recipe_path, train, trained_of
 from annotation.baselines.words import duration
 from annotation.protocols.contracts import TRAINED
-from annotation.readers.neural.recipe import PAPER, read_recipe
-from annotation.readers.reader import Tell, silent
-from annotation.readers.trained import ReaderError, Trained
 from annotation.release import votes_table
 from annotation.release.dataset_card import MANIFEST
 from annotation.tables.table import Cell, Table, markdown
 from collector.protocols.loading import Protocol
+from readers.reader import Tell, silent
+from readers.trained import ReaderError, Trained
+from readers.trainer.recipe import PAPER, read_recipe
 
 if TYPE_CHECKING:
-    from annotation.readers.neural.estimate import Estimate
+    from readers.trainer.estimate import Estimate
 
 TABLES, README = "tables.json", "README.md"
 ENCODER = "encoder"

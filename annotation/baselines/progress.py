@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from annotation.readers.reader import Tell
+from readers.reader import Tell
 
 
 class _Terminal(Protocol):

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from annotation.metrics.result import Result
-from annotation.readers.trained import ReaderError
 from annotation.release.release_folder import sha256_of
 from annotation.tables.table import Table, markdown
+from readers.trained import ReaderError
 
 LOCK = ".lock"
 # In the folder of a stage that is trained to its end.

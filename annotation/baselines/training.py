@@ -14,16 +14,16 @@ from annotation.baselines.run_folder import RunFolder, files_of, versions
 from annotation.baselines.training_files import check_apart, check_readable, check_training
 from annotation.metrics.result import Result, ScoreError
 from annotation.protocols.contracts import SCORING, TRAINED
-from annotation.readers.neural.recipe import PAPER, Recipe, read_recipe
-from annotation.readers.reader import Tell, silent
-from annotation.readers.trained import INSTALL, ReaderError, Trained, is_installed
 from annotation.release.release_folder import sha256_of
 from collector.protocols.loading import Protocol, get_protocol
 from common.command_line import MANAGE
+from readers.reader import Tell, silent
+from readers.trained import INSTALL, ReaderError, Trained, is_installed
+from readers.trainer.recipe import PAPER, Recipe, read_recipe
 
 if TYPE_CHECKING:
-    from annotation.readers.neural.estimate import Estimate
-    from annotation.readers.neural.run import Run
+    from readers.trainer.estimate import Estimate
+    from readers.trainer.run import Run
 
 ENCODER = "encoder"
 
@@ -127,7 +127,7 @@ def estimate(order: Order) -> "Estimate":
     """Return how long it would take and in how much memory, from a few measured steps."""
     _, run = _run(order)
     _check_dev(order)
-    from annotation.readers.neural.estimate import Estimate, Measured
+    from readers.trainer.estimate import Estimate, Measured
 
     run.estimate = Estimate()
     with suppress(Measured):
@@ -179,7 +179,7 @@ def _run(order: Order, *, only_answers: bool = False) -> "tuple[Recipe, Run]":
     recipe = read_recipe(recipe_path(order.protocol, order.name, about), order.recipe)
     if not is_installed():
         raise ReaderError(INSTALL)
-    from annotation.readers.neural.run import Run
+    from readers.trainer.run import Run
 
     learns_as = named(order.protocol, about.learns_as) if about.learns_as else None
     run = Run(
@@ -224,7 +224,7 @@ def _chosen_by(order: Order, about: Trained) -> Path | None:
 
 def recipe_path(protocol: Protocol, name: str, about: Trained) -> Path:
     """Return where the baseline's recipe is."""
-    return protocol.folder / "baselines" / "recipes" / f"{about.recipe or name}.toml"
+    return protocol.folder / "recipes" / f"{about.recipe or name}.toml"
 
 
 def _do(order: Order, run: "Run") -> None:

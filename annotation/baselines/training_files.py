@@ -7,11 +7,11 @@ from pathlib import Path
 
 from annotation.metrics.result import read_file
 from annotation.protocols.contracts import EXPORT
-from annotation.readers.trained import ReaderError
 from annotation.release.dataset_card import FILE as CARD
 from annotation.release.release_files import PRIVATE_CARD
 from annotation.release.release_folder import sha256_of
 from collector.protocols.loading import Protocol
+from readers.trained import ReaderError
 
 TEST = "test"
 # Ids stand in official files as strings by themselves.

@@ -10,12 +10,12 @@ from django.conf import settings
 
 from annotation.baselines.__main__ import OUT, SCORES, WORK
 from annotation.models import BaselineRun, Release
-from annotation.readers.trained import ReaderError, is_installed
-from annotation.readers.watched_process import WatchedProcess
 from annotation.release.release_folder import sha256_of
 from collector.protocols.loading import get_protocol
 from common.actions import ActionError
 from common.safe_files import private_path
+from common.watched_process import WatchedProcess
+from readers.trained import ReaderError, is_installed
 
 SAY_SECONDS = 2.0
 # Two at once would take twice as long each.

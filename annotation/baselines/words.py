@@ -7,7 +7,7 @@ from annotation.tables.table import Cell, Table
 from annotation.tables.terminal import table_lines
 
 if TYPE_CHECKING:
-    from annotation.readers.neural.estimate import Estimate
+    from readers.trainer.estimate import Estimate
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 MEBIBYTE, GIBIBYTE = 2**20, 2**30

@@ -11,7 +11,6 @@ from pydantic import Field
 from annotation.agreement.decision import Decision
 from annotation.metrics.result import Option, Result
 from annotation.models import Context
-from annotation.readers.trained import Trained
 from annotation.records.parquet_tables import Column
 from annotation.records.schema import (
     ArticleRecord,
@@ -27,6 +26,7 @@ from collector.protocols.parameters import AtMost, Parameters
 from collector.protocols.parameters import Table as ParameterTable
 from collector.protocols.part_contract import P, Part, WithholdsAnswers
 from collector.retrieval.index import Index
+from readers.trained import Trained
 from tasks.models import Question
 
 # What a protocol makes of one answer to decide by.

@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from annotation.readers.watched_process import REFUSED, Progress, end_with_parent
+from common.watched_process import REFUSED, Progress, end_with_parent
 
 MOST_TRIES = 20
 WORK, COPY, FINDINGS, PAGES = "work.json", "copy.jsonl", "findings.json", "pages.jsonl"

@@ -16,7 +16,6 @@ from django.utils import timezone
 
 from annotation.claimed_folders import claimed_folder
 from annotation.models import Rehearsal, RehearsalPage
-from annotation.readers.watched_process import ReaderDied, WatchedProcess
 from annotation.rehearsal.__main__ import COPY, FINDINGS, PAGES, WORK
 from annotation.rehearsal.copying import Copied, write_copy
 from collector.environment import Environment
@@ -25,6 +24,7 @@ from collector.models.corpus import CorpusKind
 from collector.protocols.loading import ProtocolError, get_protocol
 from common.actions import ActionError
 from common.command_line import MANAGE
+from common.watched_process import ReaderDied, WatchedProcess
 from tasks.costs.estimates import estimate, totals
 from tasks.work.kinds.registry import kind_of
 

@@ -15,7 +15,6 @@ from annotation.decisions.label_decisions import decide_labels
 from annotation.decisions.overrides import correct, follow_votes, override_verdict
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
-from annotation.readers.example import Prediction
 from annotation.release.facts import Dates
 from annotation.release.log import (
     AssignmentLine,
@@ -37,6 +36,7 @@ from annotation.splits.difficulty.single_hop_review import decide
 from annotation.splits.difficulty.status import table_of
 from collector.models import Collection, CollectionState, Corpus
 from collector.protocols.creation import parameters_of
+from readers.example import Prediction
 from tasks.crowd import marketplace
 from tasks.ledger import budget, payments
 from tasks.lifecycle.publication import close_stage, finish, pause, reopen

@@ -1,12 +1,8 @@
 """Cuts a text into sentences and tokens with spaCy's blank pipeline for its language."""
 
-import importlib
 import re
-import sys
-from functools import lru_cache
-from threading import Lock
-from types import ModuleType
-from typing import Any
+
+from common.language_pipelines import pipeline, spacy_library
 
 # Quotes and brackets after a full stop belong to the sentence that they close,
 CLOSERS = "\"'”’»)]」』）"
@@ -19,25 +15,6 @@ ABBREVIATIONS = frozenset(
 )
 # Scripts without blanks between words: spaCy's pipelines for some of them need other libraries.
 _WIDE_STOP = re.compile(rf"(?<=[。！？])(?![。！？{re.escape(CLOSERS)}])")
-
-_building = Lock()
-_importing = Lock()
-
-
-def spacy_library() -> ModuleType:
-    """Return spaCy, which takes torch along where that is installed unless it is told not to.
-
-    Of what we use nothing needs torch, and it would treble the memory of each process.
-    """
-    with _importing:
-        if "spacy" in sys.modules or "torch" in sys.modules:
-            return importlib.import_module("spacy")
-        # None says to `import` that there is none such.
-        sys.modules["torch"] = None  # type: ignore[assignment]
-        try:
-            return importlib.import_module("spacy")
-        finally:
-            del sys.modules["torch"]
 
 
 def version() -> str:
@@ -89,26 +66,6 @@ def _belongs(text: str, previous: list[int], start: int) -> bool:
     )
     closes = following in CLOSERS and following not in OPENERS
     return abbreviated or closes or following.islower()
-
-
-def pipeline(language: str) -> Any:
-    """Return the blank pipeline of a language, or the one for many languages."""
-    # Several threads of a new process want it at once, and building it takes long.
-    with _building:
-        return _pipeline(language)
-
-
-@lru_cache(maxsize=8)
-def _pipeline(language: str) -> Any:
-    spacy = spacy_library()
-    try:
-        pipeline = spacy.blank(language.partition("-")[0])
-    except ImportError:
-        pipeline = spacy.blank("xx")
-    pipeline.add_pipe("sentencizer")
-    # Long articles are cut paragraph by paragraph, so the library's guard is not needed.
-    pipeline.max_length = 10_000_000
-    return pipeline
 
 
 def tokenizer() -> str:

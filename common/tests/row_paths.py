@@ -12,7 +12,7 @@ from django.db.models import Model
 from common import prepared_sql
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("common", "collector", "tasks", "annotation", "marketplace")
+ROOMS = ("common", "collector", "tasks", "annotation", "readers", "marketplace")
 
 
 def watch_writes(monkeypatch: pytest.MonkeyPatch, model: type[Model]) -> list[list[str]]:

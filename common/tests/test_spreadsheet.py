@@ -53,7 +53,7 @@ def test_lines_end_as_asked() -> None:
 
 def test_every_csv_has_this_one_writer() -> None:
     root = Path(__file__).parents[2]
-    rooms = ("common", "collector", "tasks", "annotation", "marketplace")
+    rooms = ("common", "collector", "tasks", "annotation", "readers", "marketplace")
     writers = [
         path.relative_to(root)
         for room in rooms

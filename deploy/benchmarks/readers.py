@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from annotation.readers import example
-from annotation.readers.example import Example, Text, asked
 from deploy.benchmarks.ingest import SAMPLE
+from readers import example
+from readers.example import Example, Text, asked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OFFICIAL = "official/hotpotqa/reflexion_100_distractor_official_nesting.json"
@@ -24,7 +24,7 @@ _SENTENCE = re.compile(r"[A-Z][^.<>{}\n]{20,300}\.")
 CHILD = """
 import resource, sys
 from pathlib import Path
-from annotation.readers.__main__ import main
+from readers.__main__ import main
 main(Path(sys.argv[1]))
 used = resource.getrusage(resource.RUSAGE_SELF)
 print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)

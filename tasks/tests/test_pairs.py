@@ -4,7 +4,7 @@ import pytest
 from django.http import HttpResponse
 
 from annotation.decisions.verdicts import decide_collection, voting_stages
-from annotation.readers.human_performance import sample_questions
+from annotation.splits.human_performance import sample_questions
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from tasks.ledger.tests.making import begin, bundle, hand_in, make_pairs

@@ -16,10 +16,10 @@ from django.core.management import call_command
 from annotation.metrics.significance import paired_bootstrap
 from annotation.metrics.token_overlap import exact_match
 from annotation.protocols.hotpotqa.tests.real import examples, records
-from annotation.readers.example import Example, asked
-from annotation.readers.light import LightReader
-from annotation.readers.trained import is_installed
 from deploy.benchmarks.light_reader import about
+from readers.example import Example, asked
+from readers.light.light_reader import LightReader
+from readers.trained import is_installed
 
 SEED = 1
 SIGNIFICANT = 0.05

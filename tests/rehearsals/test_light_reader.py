@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from annotation.metrics.token_overlap import answer_tokens
+from annotation.protocols import too_little
 from annotation.protocols.hotpotqa.tests.real import examples
 from annotation.protocols.quac import checks as quac
-from annotation.readers import too_little
-from annotation.readers.light import LightReader
 from deploy.benchmarks.light_reader import SETTINGS, measure
+from readers.light.light_reader import LightReader
 
 PROTOCOLS = Path(__file__).parents[2] / "annotation" / "protocols"
 README = PROTOCOLS / "hotpotqa" / "README.md"

@@ -121,7 +121,7 @@ def _fill(databases: Databases) -> None:
 
 
 # Tests, what starts a process at once, what needs torch.
-LEFT_OUT = {"tests", "migrations", "__main__", "neural", "baselines", "asgi", "wsgi", "conftest"}
+LEFT_OUT = {"tests", "migrations", "__main__", "baselines", "asgi", "wsgi", "conftest"}
 # What is imported inside functions, since few processes need it.
 HEAVY = (
     "spacy",
@@ -151,8 +151,8 @@ def _read_at_once() -> None:
             importlib.import_module(".".join(parts).removesuffix(".__init__"))
     for name in HEAVY:
         importlib.import_module(name)
-    from collector.ingest import segmentation
     from collector.protocols.loading import get_protocol
+    from common import language_pipelines
     from marketplace.wire import shapes
     from tasks.crowd import requester_api
     from tests.simulator import acts, programs, truths, worlds  # noqa: F401
@@ -166,7 +166,7 @@ def _read_at_once() -> None:
             get_template(str(path.relative_to(folder)))
     for name in worlds.PROTOCOLS:
         get_protocol(name)
-    segmentation._pipeline("en")
+    language_pipelines.pipeline("en")
     shapes.operation_names()
     ClientHandler().load_middleware()
     client = worlds.wire(settings.MTURK_KEYS_FILE)

@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.baselines import training
 from annotation.baselines.tests.toy import make_protocol, write_sums
-from annotation.readers.trained import INSTALL
 from annotation.release.release_files import PRIVATE_CARD
+from readers.trained import INSTALL
 
 pytestmark = pytest.mark.pure
 

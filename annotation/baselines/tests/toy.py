@@ -31,7 +31,7 @@ def score(predictions, gold, options):
     }
 ''',
     "baselines/__init__.py": '''"""The baselines of sums."""
-from annotation.readers.trained import Trained
+from readers.trained import Trained
 
 NAMED = dict(train_files=("train.json",), dev_file="dev.json", source="Sums, Table 1")
 TRAINED = {
@@ -55,8 +55,8 @@ import json
 import os
 import signal
 
-from annotation.readers.neural.tests.adding import Adder
-from annotation.readers.trained import ReaderError
+from readers.tests.adding import Adder
+from readers.trained import ReaderError
 
 
 class Mortal(Adder):
@@ -89,7 +89,7 @@ def train(run):
     told = {key: round(answer) for key, answer in zip(ids, answers, strict=True)}
     run.predictions.write_text(json.dumps(told))
 ''',
-    "baselines/recipes/adder.toml": """[paper]
+    "recipes/adder.toml": """[paper]
 epochs = 4            # source: Sums 1
 batch = 4             # source: Sums 1
 optimizer = "adam"    # source: Sums 1

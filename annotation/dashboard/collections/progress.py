@@ -7,8 +7,8 @@ from django.db.models import Count, Sum
 
 from annotation.dashboard.bars import Segment, segments
 from annotation.dashboard.money.hourly_pay import Pace, pace_of
-from annotation.readers.human_performance import sampled_questions
 from annotation.splits.difficulty.examples import kept_questions
+from annotation.splits.human_performance import sampled_questions
 from collector.models import Collection, Stage
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import LabelTable

@@ -17,7 +17,6 @@ from annotation.dashboard.questions.question_filter import splits_of
 from annotation.dashboard.worker_names import people_of
 from annotation.models import CrossValidation, HopDecision, Hops, SplitAssignment
 from annotation.protocols.contracts import DifficultyTable
-from annotation.readers.reader import LIGHT
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.examples import kept_questions
 from annotation.splits.difficulty.readers import readers_of
@@ -31,6 +30,7 @@ from annotation.splits.difficulty.single_hop_review import (
 from annotation.splits.difficulty.status import n_unjudged
 from common.actions import ActionError
 from common.long_work import WorkState
+from readers.reader import LIGHT
 from tasks.work.kinds.hit_words import title_of
 
 WORDS = {True: "Single-hop", False: "Multi-hop"}

@@ -15,7 +15,7 @@ from annotation.dashboard.questions.passages import Passage, pair_passages, seed
 from annotation.dashboard.worker_names import people_of
 from annotation.models import HopDecision, Hops, SampledQuestion
 from annotation.protocols.contracts import DifficultyTable
-from annotation.readers.single_paragraph_hint import answers_alone
+from annotation.protocols.single_paragraph_hint import answers_alone
 from annotation.splits.difficulty.examples import answer_of
 from annotation.splits.difficulty.single_hop_review import decide, mark_question, sampled, undecided
 from common.seen_version import OutOfDateError, version_of

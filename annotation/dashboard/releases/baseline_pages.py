@@ -17,9 +17,9 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, View, collection_page
 from annotation.models import BaselineRun, Release
 from annotation.protocols.contracts import TRAINED
-from annotation.readers.trained import Trained
 from collector.protocols.loading import get_protocol
 from common.long_work import WorkState
+from readers.trained import Trained
 
 RECIPES = {
     "small": "Small, for any machine",

@@ -16,10 +16,10 @@ from annotation.baselines.training_jobs import order_baseline, train_baseline
 from annotation.dashboard.tests.test_releases import issue_into
 from annotation.jobs import has_due_work
 from annotation.models import BaselineRun, Release
-from annotation.readers.trained import Trained
-from annotation.readers.watched_process import WatchedProcess
 from collector.models import Collection
 from common.long_work import DIED, MOST_ATTEMPTS, SILENT, WorkState
+from common.watched_process import WatchedProcess
+from readers.trained import Trained
 from tasks.tests.making import make_collection
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,6 @@ from annotation.models import (
     SplitAssignment,
     Verdict,
 )
-from annotation.readers.human_performance import sample_questions
 from annotation.release.release_jobs import fulfil
 from annotation.splits.difficulty.runs import begin_run
 from annotation.splits.difficulty.single_hop_review import (
@@ -26,6 +25,7 @@ from annotation.splits.difficulty.single_hop_review import (
 )
 from annotation.splits.difficulty.status import table_of
 from annotation.splits.difficulty.tests.making import NOW, make_kept
+from annotation.splits.human_performance import sample_questions
 from collector.models import Collection
 from tasks.models import Worker
 from tasks.tests.making import make_collection

@@ -14,12 +14,12 @@ from annotation.baselines.training import Finished, Order, estimate, order_of, p
 from annotation.baselines.words import as_estimate, duration
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import TRAINED
-from annotation.readers.trained import ReaderError
 from annotation.reports.scores import as_table
 from annotation.tables.terminal import table_lines
 from collector.protocols.loading import ProtocolError, all_protocols, get_protocol
 from common.arguments import seed
 from common.command_line import MANAGE
+from readers.trained import ReaderError
 
 ALL = "all"
 

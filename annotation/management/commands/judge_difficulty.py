@@ -12,7 +12,7 @@ from rich.progress import Progress
 
 from annotation.models import CrossValidation, Fold
 from annotation.protocols.contracts import DifficultyTable
-from annotation.readers.predictions import PredictionsError
+from annotation.splits.difficulty.predictions import PredictionsError
 from annotation.splits.difficulty.readers import check_trainable, chosen_reader
 from annotation.splits.difficulty.runs import begin_run, run_from_file, write_examples
 from annotation.splits.difficulty.single_hop_review import decide, draw_sample, undecided

@@ -10,7 +10,6 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.baselines.training_files import check_training
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import COMBINED, Combined
-from annotation.readers.trained import ReaderError
 from annotation.tables.terminal import table_lines
 from collector.lookup import collection_named, corpus_named
 from collector.models import Collection
@@ -18,6 +17,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError, all_protocols, get_protocol
 from common.arguments import seed
 from common.command_line import MANAGE
+from readers.trained import ReaderError
 
 
 class Command(BaseCommand):

@@ -11,12 +11,12 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.baselines.training_files import check_training
 from annotation.metrics.result import Option, Result, ScoreError
 from annotation.protocols.contracts import BASELINES, SCORING, TakesOptions
-from annotation.readers.trained import ReaderError
 from annotation.reports.scores import as_json, as_table
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from collector.protocols.part_contract import Part
 from common.arguments import seed
 from common.command_line import MANAGE
+from readers.trained import ReaderError
 
 ALL = "all"
 # Of an option's definition what argparse is told; its help names every protocol's own.

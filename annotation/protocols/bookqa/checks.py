@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from annotation.readers import too_little
+from annotation.protocols import too_little
 from collector.protocols.parameters import StageTable
 from tasks.work.widgets.problems import Problem
 from tasks.work.widgets.words import copied, is_asked, n_words, words_of

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from annotation.readers import too_little
-from annotation.readers.single_paragraph_hint import answers_alone
+from annotation.protocols import too_little
+from annotation.protocols.single_paragraph_hint import answers_alone
 from tasks.work.widgets.words import words_of
 
 Given = Mapping[str, Any]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from annotation.readers import too_little
+from annotation.protocols import too_little
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import QuestionTable
 from tasks.work.widgets.problems import Problem

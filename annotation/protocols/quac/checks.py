@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotation.metrics.token_overlap import answer_tokens
-from annotation.readers import too_little
+from annotation.protocols import too_little
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import DialogTable, TextTable, ValidationTable
 from tasks.work.widgets.problems import Problem

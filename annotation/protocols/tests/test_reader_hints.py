@@ -10,10 +10,10 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
+from annotation.protocols import too_little
 from annotation.protocols.bookqa import checks as bookqa
 from annotation.protocols.hotpotqa import checks as hotpotqa
 from annotation.protocols.quac import checks as quac
-from annotation.readers import too_little
 from annotation.release.dataset_card import card
 from annotation.release.facts import Dates, Facts
 from annotation.replay.rerun import HeldAssignment, Rerun

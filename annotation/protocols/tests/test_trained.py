@@ -16,16 +16,14 @@ from annotation.baselines.training import recipe_path
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import SCORING, TRAINED
 from annotation.protocols.tests.folders import PROTOCOLS
-from annotation.readers.neural.recipe import PAPER, SMALL, read_recipe, unsourced
-from annotation.readers.trained import Trained
 from collector.protocols.loading import Protocol
 from common.spreadsheet import csv_lines
+from readers.trained import Trained
+from readers.trainer.recipe import PAPER, SMALL, read_recipe, unsourced
 
 WITH_BASELINES = [each for each in PROTOCOLS if each.has(TRAINED, "TRAINED")]
 RECIPES = [
-    path
-    for protocol in PROTOCOLS
-    for path in sorted((protocol.folder / "baselines" / "recipes").glob("*.toml"))
+    path for protocol in PROTOCOLS for path in sorted((protocol.folder / "recipes").glob("*.toml"))
 ]
 
 

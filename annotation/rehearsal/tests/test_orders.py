@@ -14,7 +14,6 @@ from django.utils import timezone
 
 from annotation.jobs import do_long_work, has_due_work
 from annotation.models import Rehearsal
-from annotation.readers.watched_process import WatchedProcess
 from annotation.rehearsal import copying, orders
 from annotation.rehearsal.orders import order_rehearsal, rehearse
 from collector.models import Article, Collection, CollectionState
@@ -22,6 +21,7 @@ from collector.serving import sample
 from common import long_work
 from common.actions import ActionError
 from common.long_work import SILENT, WorkState
+from common.watched_process import WatchedProcess
 from tasks.models import Unit
 from tasks.tests.making import make_collection, make_corpus
 from tests.table_bytes import bytes_of_tables

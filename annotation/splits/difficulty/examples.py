@@ -6,9 +6,9 @@ from django.db.models import Prefetch, QuerySet
 
 from annotation.decisions.counted_work import counted_work_of
 from annotation.decisions.records import main_stages
-from annotation.readers.example import YES_NO, Example, Text
 from collector.code_points import CodePoints
 from collector.models import Collection, SeedParagraph
+from readers.example import YES_NO, Example, Text
 from tasks.models import Answer, Question
 
 CHUNK = 500

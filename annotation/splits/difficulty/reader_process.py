@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from annotation.readers import example
-from annotation.readers.example import Example, Prediction
-from annotation.readers.watched_process import WatchedProcess
+from common.watched_process import WatchedProcess
+from readers import example
+from readers.example import Example, Prediction
 
 # One core each: folds are what runs side by side.
 ONE_CORE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -25,7 +25,7 @@ class ReaderProcess(WatchedProcess):
             "n_asked": example.write(self.folder / "asked.jsonl", map(example.asked, asked)),
         }
         (self.folder / "work.json").write_text(json.dumps(work))
-        self.run("-m", "annotation.readers", str(self.folder), **ONE_CORE)
+        self.run("-m", "readers", str(self.folder), **ONE_CORE)
 
     def predictions(self) -> Iterator[Prediction]:
         """Yield what it answered; raises ReaderDied."""

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from annotation.protocols import contracts
 from annotation.protocols.contracts import DifficultyTable
-from annotation.readers.reader import LIGHT, READERS
-from annotation.readers.trained import INSTALL, is_installed
 from collector.models import Collection
 from collector.protocols.loading import get_protocol
 from common.actions import ActionError
+from readers.reader import LIGHT, READERS
+from readers.trained import INSTALL, is_installed
 
 
 def readers_of(collection: Collection) -> Mapping[str, str]:

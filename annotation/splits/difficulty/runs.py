@@ -15,9 +15,8 @@ from django.db.models import QuerySet
 from annotation.metrics.token_overlap import exact_match
 from annotation.models import CrossValidation, Fold, HeldOutPrediction
 from annotation.protocols.contracts import DifficultyTable
-from annotation.readers.example import Example, Prediction
-from annotation.readers.predictions import check_complete, read_predictions
 from annotation.splits.difficulty.examples import answer_of, examples, kept_questions
+from annotation.splits.difficulty.predictions import check_complete, read_predictions
 from annotation.splits.difficulty.readers import chosen_reader
 from annotation.splits.difficulty.single_hop_review import decisions, draw_sample, undecided
 from annotation.splits.settled import withheld
@@ -25,6 +24,7 @@ from collector.code_points import CodePoints
 from collector.models import Collection
 from common.actions import ActionError
 from common.long_work import WorkState
+from readers.example import Example, Prediction
 from tasks.models import Question
 
 BATCH = 1000

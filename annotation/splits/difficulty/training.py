@@ -11,13 +11,13 @@ from django.utils import timezone
 
 from annotation.claimed_folders import claimed_folder
 from annotation.models import CrossValidation, Fold, HeldOutPrediction
-from annotation.readers.example import Example
-from annotation.readers.watched_process import ReaderDied
 from annotation.splits.difficulty.examples import examples
 from annotation.splits.difficulty.reader_process import ReaderProcess
 from annotation.splits.difficulty.readers import can_train, readers_of
 from annotation.splits.difficulty.runs import BATCH, sum_up
 from collector.code_points import CodePoints
+from common.watched_process import ReaderDied
+from readers.example import Example
 from tasks.models import Question
 
 WAIT_SECONDS = 1.0

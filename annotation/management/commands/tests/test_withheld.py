@@ -16,11 +16,11 @@ from annotation.baselines.tests.toy import FILES, make_protocol, write_sums
 from annotation.management import commands
 from annotation.models import Release
 from annotation.protocols.contracts import EXPORT, RANKERS
-from annotation.readers.trained import ReaderError
 from annotation.release.release_files import PRIVATE_CARD
 from annotation.tests.making import NOW, make_collection, make_corpus
 from collector.models import Collection
 from collector.protocols.loading import all_protocols
+from readers.trained import ReaderError
 
 # Take files that something learns from: each way of theirs is tried here.
 LEARN = {"baseline", "score", "make_combined"}

@@ -10,7 +10,8 @@ from typing import Any
 from annotation.protocols.bookqa.parameters import RankingTable
 from annotation.protocols.bookqa.ranking.books import RankedBook
 from annotation.protocols.bookqa.ranking.coverage import words
-from collector.ingest.segmentation import pipeline, split
+from collector.ingest.segmentation import split
+from common.language_pipelines import pipeline
 
 # A sentence that tells what is seen or heard: all of it in brackets, or in capitals.
 _BRACKETED = re.compile(r"\s*[\[(].*[\])][\s.]*", re.S)

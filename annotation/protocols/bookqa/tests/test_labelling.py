@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.models import Verdict
 from annotation.protocols.bookqa.tests.making import READERS, WRITERS
-from annotation.readers.human_performance import sample_questions
+from annotation.splits.human_performance import sample_questions
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 
 from annotation.metrics.result import ScoreError
 from annotation.protocols.bookqa.baselines import TRAINED
-from annotation.protocols.bookqa.baselines.material import (
+from annotation.protocols.bookqa.export import question_ids
+from annotation.protocols.bookqa.scoring import read_gold
+from collector.ingest.books.tests.making import document, pair, table
+from readers.bookqa.material import (
     DEV,
     TRAIN,
     by_oracle,
@@ -17,10 +20,7 @@ from annotation.protocols.bookqa.baselines.material import (
     parted,
     read_material,
 )
-from annotation.protocols.bookqa.export import question_ids
-from annotation.protocols.bookqa.scoring import read_gold
-from annotation.readers.trained import ReaderError
-from collector.ingest.books.tests.making import document, pair, table
+from readers.trained import ReaderError
 
 pytestmark = pytest.mark.pure
 TEXTS = ("A mill stood by the ford.", "The miller's daughter crossed it.", "It rained for days.")

@@ -10,7 +10,7 @@ from annotation.metrics.result import ScoreError
 from annotation.protocols.bookqa import verbs
 from annotation.protocols.bookqa.scoring import score
 from annotation.protocols.bookqa.verbs import RULE, has_verb, texts_with_verbs
-from collector.ingest.segmentation import spacy_library
+from common.language_pipelines import spacy_library
 
 pytestmark = pytest.mark.pure
 

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.metrics.tests.golden import vectors
-from annotation.protocols.hotpotqa.baselines.preprocessing import (
+from readers.hotpotqa.preprocessing import (
     NO,
     SPAN,
     TITLE,

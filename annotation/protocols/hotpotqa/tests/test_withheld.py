@@ -20,7 +20,6 @@ from annotation.baselines.training_files import check_training, is_private
 from annotation.models import SplitAssignment
 from annotation.protocols.hotpotqa.file_format import SPLITS, WITHHELD, settings_of
 from annotation.protocols.hotpotqa.tests.pairs import ask, give_context, town
-from annotation.readers.trained import ReaderError
 from annotation.release.publish_release import beside_release
 from annotation.splits.difficulty.examples import examples
 from annotation.splits.difficulty.runs import questions_to_judge
@@ -29,6 +28,7 @@ from annotation.splits.difficulty.status import table_of
 from annotation.tests.making import NOW, make_collection, make_corpus
 from collector.models import Collection, Paragraph
 from collector.protocols.loading import get_protocol
+from readers.trained import ReaderError
 
 pytestmark = pytest.mark.django_db
 # Three that may be learned from, so that there is something to judge in three folds.

@@ -18,7 +18,7 @@ from annotation.protocols.quac.baselines.similarity import read_vectors, sentenc
 from annotation.protocols.quac.file_format import FILES
 from annotation.protocols.quac.scoring import FIGURE_7, prediction_line, score
 from annotation.protocols.quac.turns import Turn, read_turns
-from annotation.readers.trained import Trained
+from readers.trained import Trained
 
 HUMAN = "human"
 MAKERS = {
@@ -54,7 +54,7 @@ def _bidaf(turns: int) -> Trained:
     told = f" with {turns} previous turn{'s' * (turns > 1)}" if turns else ""
     return Trained(
         f"BiDAF++{told} (QuAC 5.3)",
-        ".bidaf.training",
+        "readers.quac.training",
         {"turns": turns},
         "bidaf",
         train_files=(FILES["train"],),

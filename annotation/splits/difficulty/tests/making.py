@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from django.db.models import Max
 
 from annotation.models import Verdict
-from annotation.readers.example import YES_NO, Example
-from annotation.readers.tests.making import make_examples
 from collector.models import Article, Collection, Corpus, Paragraph, Section
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import get_protocol
 from collector.seeds.candidate import Candidate
 from collector.seeds.selection import store_seeds
+from readers.example import YES_NO, Example
+from readers.light.tests.making import make_examples
 from tasks.models import Answer, Question, Worker
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -17,9 +17,6 @@ from annotation.models import (
     HeldOutPrediction,
     SplitAssignment,
 )
-from annotation.readers.example import Prediction
-from annotation.readers.tests.making import make_examples
-from annotation.readers.watched_process import ReaderDied
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty import reader_process, readers, training
 from annotation.splits.difficulty.runs import begin_run, fold_of, sum_up
@@ -30,6 +27,9 @@ from annotation.splits.difficulty.training import train, work_on
 from collector.models import Collection
 from common import long_work
 from common.long_work import DIED, MOST_ATTEMPTS, SILENT, LostClaim, WorkState
+from common.watched_process import ReaderDied
+from readers.example import Prediction
+from readers.light.tests.making import make_examples
 
 pytestmark = pytest.mark.django_db
 

@@ -4,7 +4,6 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import CrossValidation, HopDecision, SplitAssignment
-from annotation.readers.example import Prediction
 from annotation.release.facts import dates_of
 from annotation.release.log import FilesLine
 from annotation.release.write_log import log_lines
@@ -15,6 +14,7 @@ from annotation.splits.difficulty.runs import run_of_answers, to_judge
 from annotation.splits.difficulty.single_hop_review import decide
 from annotation.splits.difficulty.status import table_of
 from annotation.splits.difficulty.tests.making import NOW, make_kept
+from readers.example import Prediction
 
 pytestmark = pytest.mark.django_db
 

@@ -1,1 +1,0 @@
-"""Readers that are trained: on torch and transformers, which nothing else imports."""

@@ -1,0 +1,1 @@
+"""The pipeline of the IIRC paper: links, contexts, a reader; and what is unanswerable."""

@@ -1,0 +1,1 @@
+"""Networks, vocabularies and encoders that the papers' readers are made of, on torch."""
