@@ -238,12 +238,17 @@ def check_test(parameters: dict[str, Any]) -> None:
 
 @operation("AssociateQualificationWithWorker")
 def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Give a worker a qualification, or change its value, and tell them unless asked not to."""
+    """Give a worker a qualification, or change its value, and tell them unless asked not to.
+
+    A call that is sent again after a lost reply changes nothing, and is not told of again.
+    """
     row = own_type(call, parameters["QualificationTypeId"])
-    worker = expected_worker(call, parameters["WorkerId"])
+    worker, value = expected_worker(call, parameters["WorkerId"]), parameters.get("IntegerValue", 1)
     with transaction.atomic(using=DATABASE):
-        grant(row, worker, parameters.get("IntegerValue", 1), call.now)
-        if parameters.get("SendNotification", True):
+        same = {"worker": worker, "integer_value": value, "is_revoked": False}
+        has_it = row.grants.filter(**same).exists()
+        grant(row, worker, value, call.now)
+        if parameters.get("SendNotification", True) and not has_it:
             what = description_of(row)
             tell_of_qualification(row, worker, "qualification_given", what, call.now)
     return {}
