@@ -103,7 +103,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "annotation.dashboard.waking.WakingMiddleware",
+    "annotation.dashboard.middleware.WakingMiddleware",
 ]
 TEMPLATES = [
     {

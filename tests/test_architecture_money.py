@@ -10,11 +10,8 @@ MONEY = {f"money.{name}" for name in ("bonuses", "budget", "compensation", "exte
 MONEY |= {"money.pay_decisions", "money.payments", "money.rejections", "money.rejection_delivery"}
 MONEY |= {"people.problem_reports", "posting.reconcile", "posting.empty_submissions"}
 # The requester's pages about money, and nothing else of what believes.
-PAGES = {
-    f"annotation/dashboard/money/{name}.py"
-    for name in ("assignment_pages", "assignments", "bonuses", "ledger")
-}
-PAGES |= {"annotation/dashboard/people/problem_reports.py"}
+PAGES = {f"annotation/dashboard/money/{name}.py" for name in ("assignments", "views")}
+PAGES |= {"annotation/dashboard/people/problem_views.py"}
 # What turns votes into verdicts and verdicts into splits, and where a person overrides one.
 BELIEF = (
     "decisions.verdicts",
@@ -22,7 +19,7 @@ BELIEF = (
     "decisions.exclusions",
     "splits.assignment",
     "splits.human_performance",
-    "dashboard.questions.question_filter",
+    "dashboard.questions.filters",
 )
 ROWS = {"Payment", "Posting", "Rejection", "Submission", "EmptySubmission"}
 WRITES = {"bulk_create", "bulk_update", "create", "delete", "save", "update"}

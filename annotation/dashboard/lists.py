@@ -1,7 +1,8 @@
-"""Lists of the requester's pages: their order, one decision about several rows, rows as CSV."""
+"""What lists share: order, decisions about several rows, rows as CSV, bars of parts of a whole."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
@@ -62,3 +63,24 @@ def read_in_parts(rows: QuerySet[Row]) -> Iterator[list[Row]]:
     found = rows.iterator(chunk_size=AT_ONCE)
     while part := list(islice(found, AT_ONCE)):
         yield part
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One part: `x` and `width` are per cent of the bar, `name` its class and its legend."""
+
+    name: str
+    x: float
+    width: float
+
+
+def segments(parts: Iterable[tuple[str, int]], whole: int) -> list[Segment]:
+    """Return the parts side by side, within 0 and 100 per cent; empty parts are left out."""
+    whole = max(whole, 1)
+    found, x = [], 0.0
+    for name, amount in parts:
+        width = min(max(amount, 0) * 100 / whole, 100 - x)
+        if width > 0:
+            found.append(Segment(name, round(x, 2), round(width, 2)))
+            x += width
+    return found

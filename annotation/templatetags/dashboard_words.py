@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.html import conditional_escape
 from django.utils.safestring import mark_safe
 
-from annotation.dashboard.questions.question_filter import reason_words
-from annotation.dashboard.questions.readable_answers import PLACES
+from annotation.dashboard.questions.filters import reason_words
+from annotation.dashboard.questions.reading import PLACES
 from collector.ingest.documents.catalogue import label_of
 from collector.language_names import language_name
 from collector.protocols.parameters import Parameters

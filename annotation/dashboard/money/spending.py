@@ -1,15 +1,21 @@
-"""A collection's money at a glance: the budget and what is bound of it, at most and expected."""
+"""A collection's money at a glance: what is bound of the budget, and what an hour of work pays."""
 
 from dataclasses import dataclass
+from statistics import median
 
-from django.db.models import F, Q, Sum
+from django.db.models import Case, F, IntegerField, OuterRef, Q, Subquery, Sum, When
+from django.db.models.functions import Coalesce
 
-from annotation.dashboard.bars import Segment, segments
-from collector.models import Collection, CollectionState
+from annotation.dashboard.lists import Segment, segments
+from annotation.reports.pay import SHORTEST_SECONDS
+from collector.models import Collection, CollectionState, Stage
+from collector.protocols.parameters import Parameters
 from tasks.costs.estimates import Totals
-from tasks.models import Payment, PaymentState
+from tasks.models import Payment, PaymentKind, PaymentState
 
 CENTS = F("amount_cents") + F("fee_cents")
+# The newest submissions show the pace of today, and keep the page quick.
+NEWEST = 500
 
 
 @dataclass(frozen=True)
@@ -68,4 +74,75 @@ def spending_of(collection: Collection, whole: Totals) -> Spending:
         maximum=maximum,
         repeats=whole.repeats if collection.state == CollectionState.DRAFT else 0,
         expected=expected,
+    )
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The median of a stage's newest submissions; cents an hour are with bonuses, before any fee.
+
+    Rejected work counts with its time and without pay. `cents_per_hour` is None where the time
+    means nothing: only simulated workers have done the stage (`simulated`), or the median is too
+    short to be the time of work.
+    """
+
+    submissions: int
+    seconds: float
+    cents_per_hour: int | None
+    below_floor: bool
+    simulated: bool
+
+    @property
+    def minutes(self) -> str:
+        """Return the median time for people to read."""
+        if self.seconds < 60:
+            return f"{self.seconds:.0f} s"
+        return f"{self.seconds / 60:.0f} min"
+
+
+def pace_of(stage: Stage, parameters: Parameters) -> Pace | None:
+    """Return the stage's pace, None before the first submission; one query."""
+    bonuses = (
+        Payment.objects.filter(kind=PaymentKind.BONUS, lease=OuterRef("submission__lease"))
+        .exclude(state=PaymentState.WITHHELD)
+        .order_by()
+        .values("lease")
+        .annotate(cents=Sum("amount_cents"))
+        .values("cents")
+    )
+    rows = list(
+        # Of simulated work it counts that it was done, however quickly.
+        Payment.objects.filter(
+            Q(submission__active_seconds__gt=0) | Q(submission__synthetic=True),
+            stage=stage,
+            kind=PaymentKind.REWARD,
+        )
+        .order_by("-id")
+        # Rejected work took its time and is paid nothing.
+        .annotate(
+            reward=Case(
+                When(state=PaymentState.WITHHELD, then=0),
+                default="amount_cents",
+                output_field=IntegerField(),
+            )
+        )
+        .annotate(
+            earned_cents=F("reward") + Coalesce(Subquery(bonuses, output_field=IntegerField()), 0)
+        )
+        .values_list("earned_cents", "submission__active_seconds", "submission__synthetic")[:NEWEST]
+    )
+    people = [row for row in rows if not row[2]]
+    measured = people or rows
+    if not measured:
+        return None
+    seconds = median(row[1] for row in measured)
+    hourly = None
+    if people and seconds >= SHORTEST_SECONDS:
+        hourly = int(median(row[0] for row in measured) * 3600 / seconds)
+    return Pace(
+        submissions=len(measured),
+        seconds=seconds,
+        cents_per_hour=hourly,
+        below_floor=hourly is not None and hourly < parameters.pay.floor_cents_per_hour,
+        simulated=not people,
     )

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from annotation.dashboard.questions.passages import QUESTION, article_texts, text_of
-from annotation.dashboard.questions.readable_answers import cited
+from annotation.dashboard.questions.reading import QUESTION, article_texts, cited, text_of
 from collector.models import Corpus
 from collector.retrieval.file_format import RetrievalError
 from collector.retrieval.passages import search

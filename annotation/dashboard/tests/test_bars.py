@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.dashboard.bars import segments
+from annotation.dashboard.lists import segments
 
 
 @given(st.lists(st.integers(-10, 1000), max_size=4), st.integers(-5, 500))

@@ -64,7 +64,7 @@ def release(rita: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Re
     """Return a release of a protocol that has one baseline to train, on a machine that can."""
     monkeypatch.setattr(training_jobs, "is_installed", lambda: True)
     monkeypatch.setattr(
-        "annotation.dashboard.releases.baseline_pages.trained_baselines",
+        "annotation.dashboard.release_views.trained_baselines",
         lambda context: {"bidaf": BIDAF},
     )
     monkeypatch.setattr(training, "named", lambda protocol, name: BIDAF)
@@ -135,9 +135,7 @@ def test_what_the_protocol_does_not_have_is_not_begun(rita: Client, release: Rel
 def test_a_protocol_without_baselines_to_train_has_no_such_page(
     rita: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "annotation.dashboard.releases.baseline_pages.trained_baselines", lambda context: {}
-    )
+    monkeypatch.setattr("annotation.dashboard.release_views.trained_baselines", lambda context: {})
     issue_into(tmp_path / "release", make_collection(slug="pilot"))
     assert rita.get(PAGE).status_code == 404
     assert rita.get("/collections/pilot/releases/1/").status_code == 200

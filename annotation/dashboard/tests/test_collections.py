@@ -13,8 +13,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.dashboard.collections import creation_form, overview
-from annotation.dashboard.collections.creation_form import protocol_choices
+from annotation.dashboard import forms
+from annotation.dashboard.collections import views as collections_views
+from annotation.dashboard.forms import protocol_choices
 from annotation.dashboard.tests.making import (
     make_attempt,
     make_full,
@@ -103,14 +104,14 @@ def test_of_a_form_sent_twice_at_once_one_makes_the_collection(
     rita: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_corpus()
-    create, replies = overview.create_collection, []
+    create, replies = collections_views.create_collection, []
 
     def another_is_first(*args: Any, **kwargs: Any) -> Collection:
-        monkeypatch.setattr(overview, "create_collection", create)
+        monkeypatch.setattr(collections_views, "create_collection", create)
         replies.append(rita.post("/collections/new/", FORM))
         return create(*args, **kwargs)
 
-    monkeypatch.setattr(overview, "create_collection", another_is_first)
+    monkeypatch.setattr(collections_views, "create_collection", another_is_first)
     replies.append(rita.post("/collections/new/", FORM))
     assert {one["Location"] for one in replies} == {"/collections/island-questions/seeds/"}
 
@@ -127,7 +128,7 @@ def test_the_form_says_what_workers_will_do_and_for_how_much(rita: Client) -> No
 def test_the_form_says_that_groups_can_limit_it_before_there_is_one(
     rita: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(creation_form, "listed", list)
+    monkeypatch.setattr(forms, "listed", list)
     make_corpus()
     page = rita.get("/collections/new/").content.decode()
     assert "Everybody on the marketplace who is qualified; once its host has made a group" in page

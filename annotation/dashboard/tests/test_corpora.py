@@ -15,9 +15,8 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone
 
-from annotation.dashboard.corpora import corpus_pages
-from annotation.dashboard.questions.highlights import pieces
-from annotation.dashboard.questions.passages import Passage
+from annotation.dashboard import corpus_views
+from annotation.dashboard.questions.reading import Passage, pieces
 from annotation.dashboard.tests.making import once_in
 from annotation.jobs import has_due_work
 from annotation.models import Rehearsal, RehearsalPage
@@ -542,7 +541,7 @@ def test_what_is_indexed_until_a_removal_is_stored_goes_with_it(
         folder_of(corpus).mkdir(parents=True, exist_ok=True)
         (folder_of(corpus) / "of-another-process.passages").write_text("b")
 
-    monkeypatch.setattr(corpus_pages, "forget_rehearsals", build)
+    monkeypatch.setattr(corpus_views, "forget_rehearsals", build)
     with django_capture_on_commit_callbacks(execute=True):
         rita.post(page, {"article": article.pk})
     assert not [each for each in home.rglob("*") if each.is_file() and "retrieval" in each.parts]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.dashboard.questions.highlights import pieces, quote
+from annotation.dashboard.questions.reading import pieces, quote
 
 SPANS = st.lists(
     st.tuples(st.integers(-3, 30), st.integers(-3, 30), st.sampled_from(["link", "evidence", "1"]))

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import escape
 
-from annotation.dashboard.collections.publishing import cents_of
+from annotation.dashboard.collections.views import cents_of
 from annotation.dashboard.tests.making import make_lines
 from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import parameters_of

@@ -12,8 +12,8 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import escape
 
-from annotation.dashboard.questions.passages import article_texts
-from annotation.dashboard.questions.question_filter import ADJUDICATION
+from annotation.dashboard.questions.filters import ADJUDICATION
+from annotation.dashboard.questions.reading import article_texts
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict, send
 from annotation.dashboard.tests.test_collections import queries
 from annotation.decisions.records import records

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from annotation.dashboard.releases import report as page_of_report
+from annotation.dashboard import report_views as page_of_report
 from annotation.protocols.contracts import REPORT
 from annotation.protocols.iirc.tests.island import island
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write

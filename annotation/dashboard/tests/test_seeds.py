@@ -4,7 +4,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from annotation.dashboard.seeds import seed_pages
+from annotation.dashboard import seed_views
 from annotation.dashboard.tests.making import send
 from annotation.dashboard.tests.test_collections import queries
 from annotation.templatetags.dashboard_words import counted_as, language_name
@@ -122,7 +122,7 @@ def test_a_value_that_is_no_number_is_told_in_words(
         LooserThreshold("seeds.words", [], 3),
         LooserThreshold("seeds.told_by", "anything", 1200),
     ]
-    monkeypatch.setattr(seed_pages, "find_looser", lambda *_: LooserThresholds(rows[:1], rows))
+    monkeypatch.setattr(seed_views, "find_looser", lambda *_: LooserThresholds(rows[:1], rows))
     page = rita.get(PAGE + "?count=1200").content.decode()
     assert "<td>none: <b>3</b></td>" in page
     assert "<td>anything: <b>1,200</b></td>" in page

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from annotation.dashboard.questions.submission_sheets import sheets_of
+from annotation.dashboard.questions.reading import sheets_of
 from annotation.dashboard.tests.making import make_submission
 from collector.models import Seed
 from tasks.dialog import moves, settlement

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.dashboard.money.hourly_pay import pace_of
+from annotation.dashboard.money.spending import pace_of
 from annotation.protocols.iirc.tests.island import island
 from annotation.reports.pay import SHORTEST_SECONDS, bonus_tables, pay_of, pay_table
 from annotation.tests.making import NOW, make_submission

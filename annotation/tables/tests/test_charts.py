@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from scipy.stats import binomtest
 
-from annotation.dashboard.releases.report import drawn
+from annotation.dashboard.report_views import drawn
 from annotation.metrics.result import ScoreError
 from annotation.tables.charts import (
     as_csv,

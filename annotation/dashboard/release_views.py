@@ -1,10 +1,11 @@
-"""Releases: making one, what is in it, its files and checksums."""
+"""Releases: asked for, shown with their files, described by the requester, and their baselines."""
 
 import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from html import escape, unescape
 from itertools import zip_longest
 from pathlib import Path
@@ -12,25 +13,33 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
 from django.utils.http import content_disposition_header
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.baselines.training_jobs import order_baseline
+from annotation.baselines.words import duration
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.releases.baseline_pages import trained_baselines
-from annotation.dashboard.releases.report import drawn
+from annotation.dashboard.collection_context import CollectionContext, View, collection_page
+from annotation.dashboard.report_views import drawn
 from annotation.decisions.verdicts import verdict_counts
-from annotation.models import Release, ReleaseOrder
+from annotation.models import About, BaselineRun, Release, ReleaseOrder, Statement
+from annotation.protocols.contracts import TRAINED
 from annotation.release.comparison import compare
 from annotation.release.dataset_card import shortened
 from annotation.release.hub_header import without_header
 from annotation.release.publish_release import beside_release
 from annotation.release.release_folder import PIECE_BYTES, zipped
-from annotation.release.statements import not_said, said
+from annotation.release.statements import HELP, LONGEST, do_say, not_said, problem_of, said
+from collector.protocols.loading import get_protocol
 from common.actions import ActionError
+from common.long_work import WorkState
 from common.markdown import html_of
+from common.seen_version import OutOfDateError, version_of
 from common.spreadsheet import csv_lines
+from readers.trained import Trained
 
 SUMS = "SHA256SUMS"
 CARD = "README.md"
@@ -39,6 +48,13 @@ LEADS_TO = re.compile(r'\b(src|href)="([^"]*)"')
 READ_CHARACTERS = 2_000_000
 # The page shows so many changed questions; the file has all.
 CHANGES_SHOWN = 200
+RECIPES = {
+    "small": "Small, for any machine",
+    "paper": "As in the paper, for a graphics card",
+}
+# A machine that can train takes a run up within seconds.
+SOON = timedelta(seconds=20)
+LINES = {About.CONTACT: 1, About.PAGE: 1, About.AUTHORS: 3}
 
 
 @dataclass(frozen=True)
@@ -282,3 +298,195 @@ def _path(row: Release, name: str) -> Path | None:
     folder = row.place.resolve()
     path = (folder / name).resolve()
     return path if path.is_relative_to(folder) and path.is_file() else None
+
+
+@dataclass(frozen=True)
+class ShownRun:
+    """One run; `is_late`: no machine has taken it up."""
+
+    row: BaselineRun
+    trained: Trained | None
+    is_late: bool
+
+    @property
+    def about(self) -> str:
+        """Return what it is, blank for what the protocol has no longer."""
+        return self.trained.about if self.trained else ""
+
+    @property
+    def paper(self) -> str:
+        """Return the paper's own numbers, with where they stand there."""
+        told = self.trained.paper.items() if self.trained else ()
+        numbers = ", ".join(f"{name} {value:g}" for name, value in told if value is not None)
+        return f"{numbers} ({self.trained.source})" if self.trained and numbers else ""
+
+    @property
+    def left(self) -> str:
+        """Return how long the rest of its step takes, blank where that is not known."""
+        seconds = self.row.seconds_left
+        return "" if seconds is None else f"about {duration(seconds)} left"
+
+    @property
+    def recipe(self) -> str:
+        """Return the recipe in a word or two."""
+        return RECIPES.get(self.row.recipe, self.row.recipe).partition(",")[0]
+
+
+def trained_baselines(context: CollectionContext) -> dict[str, Trained]:
+    """Return the baselines that can be trained from a release of the collection, by name.
+
+    Those that learn from what another has predicted are trained by the command alone.
+    """
+    protocol = get_protocol(context.collection.protocol)
+    found = protocol.part(TRAINED).TRAINED if protocol.has(TRAINED, "TRAINED") else {}
+    return {name: one for name, one in found.items() if one.train_files and not one.needs}
+
+
+def baselines_page(view: Any) -> View:
+    """Make a view a `collection_page` that gets its release; 404 where nothing can be trained."""
+
+    def opened(
+        request: HttpRequest, context: CollectionContext, number: int, **kwargs: Any
+    ) -> HttpResponseBase:
+        if not trained_baselines(context):
+            raise Http404
+        release = get_object_or_404(Release, collection=context.collection, number=number)
+        found: HttpResponseBase = view(request, context, release, **kwargs)
+        return found
+
+    opened.__name__ = view.__name__
+    return collection_page(opened)
+
+
+@baselines_page
+@require_safe
+def baselines(request: HttpRequest, context: CollectionContext, release: Release) -> HttpResponse:
+    """Show what can be trained on the release, and how far what was asked for is."""
+    return context.render(
+        request,
+        "releases/baselines.html",
+        tab="releases",
+        names=[(name, one.about) for name, one in trained_baselines(context).items()],
+        recipes=RECIPES.items(),
+        **_runs(context, release),
+    )
+
+
+@baselines_page
+@require_safe
+def baselines_now(
+    request: HttpRequest, context: CollectionContext, release: Release
+) -> HttpResponse:
+    """Return the part of the page that changes while baselines are trained."""
+    return context.render(
+        request, "parts/baselines_now.html", tab="releases", **_runs(context, release)
+    )
+
+
+@baselines_page
+@require_POST
+def begin_baseline(
+    request: HttpRequest, context: CollectionContext, release: Release
+) -> HttpResponse:
+    """Ask for one baseline; a machine that runs collector-readers trains it."""
+    name, recipe = request.POST.get("name", ""), request.POST.get("recipe", "")
+    if name not in trained_baselines(context) or recipe not in RECIPES:
+        messages.error(request, "Choose one of the baselines and a recipe.")
+    elif order_baseline(release, name, recipe, name_of(request), timezone.now()) is None:
+        messages.info(request, f"{name} is being trained by this recipe already.")
+    return redirect(context.url("baselines", number=release.number))
+
+
+@baselines_page
+@require_POST
+def end_baseline(
+    request: HttpRequest, context: CollectionContext, release: Release, run: int
+) -> HttpResponse:
+    """Stop a run; what it has trained stays in its folder."""
+    row = get_object_or_404(BaselineRun, pk=run, release=release)
+    if row.stop(timezone.now()):
+        messages.success(request, f"{row.name} was stopped.")
+    else:
+        messages.info(request, f"{row.name} has ended already.")
+    return redirect(context.url("baselines", number=release.number))
+
+
+def _runs(context: CollectionContext, release: Release) -> dict[str, Any]:
+    known, now = trained_baselines(context), timezone.now()
+    rows = BaselineRun.objects.filter(release=release)
+    return {
+        "release": release,
+        "runs": [
+            ShownRun(
+                row,
+                known.get(row.name),
+                row.state == WorkState.WAITING and row.asked_at < now - SOON,
+            )
+            for row in rows
+        ],
+    }
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One field: what is asked, what stands in it, what is wrong with it, who said it last."""
+
+    name: str
+    label: str
+    help: str
+    text: str
+    rows: int
+    wrong: str
+    last: Statement | None
+
+
+@collection_page
+@require_http_methods(["GET", "HEAD", "POST"])
+def statements(request: HttpRequest, context: CollectionContext) -> HttpResponse:
+    """Ask, and keep what is said; what is refused stays as it was typed."""
+    collection = context.collection
+    texts, problem, newer = said(collection), "", None
+    if request.method == "POST":
+        texts = {about: request.POST.get(about, "") for about in About.values}
+        try:
+            with context.unchanged(request, lambda: version_of(said(collection))):
+                changed = do_say(collection, texts, name_of(request), timezone.now())
+        except OutOfDateError as error:
+            problem, newer = str(error), said(collection)
+        except ActionError:
+            problem = "Nothing was saved: what is wrong is marked below. Nothing typed is lost."
+        else:
+            told = "The next release will say it." if changed else "Nothing had changed."
+            messages.success(request, f"Saved. {told}")
+            return redirect(context.url("releases"))
+    last = {row.about: row for row in Statement.objects.filter(collection=collection)}
+    asked = [
+        Asked(
+            name=about,
+            label=str(About(about).label),
+            help=HELP[about],
+            text=texts.get(about, ""),
+            rows=LINES.get(About(about), 4),
+            wrong=_wrong(about, texts.get(about, ""), newer) if problem else "",
+            last=last.get(about),
+        )
+        for about in About.values
+    ]
+    return context.render(
+        request,
+        "releases/statements.html",
+        status=400 if problem else 200,
+        tab="releases",
+        asked=asked,
+        problem=problem,
+        longest=LONGEST,
+        seen=version_of(said(collection)),
+    )
+
+
+def _wrong(about: str, text: str, newer: Mapping[str, str] | None) -> str:
+    """Return what is wrong with what was typed; for a page out of date, what is stored instead."""
+    if newer is None:
+        return problem_of(about, text.strip())
+    stored = newer.get(about, "")
+    return "" if text.replace("\r\n", "\n").strip() == stored else f"Stored now: {stored or '–'}"

@@ -1,10 +1,10 @@
-"""Workers' reports that something is wrong with a HIT, until a requester has dealt with them."""
+"""What workers report: problems with a HIT, and partners in dialogs."""
 
 from dataclasses import dataclass
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -16,12 +16,21 @@ from annotation.dashboard.forms import LONGEST_AMOUNT, cents_of, number_of
 from annotation.dashboard.worker_names import People, people_of
 from annotation.decisions.verdicts import voting_stages
 from common.actions import ActionError
-from tasks.models import ProblemReport, UnitItem
-from tasks.people import problem_reports
+from common.seen_version import version_of
+from tasks.models import PartnerReport, ProblemReport, ReportDecision, Turn, UnitItem
+from tasks.people import partner_reports, problem_reports
 from tasks.people.problem_reports import MOST_WORDS
 from tasks.work.kinds.registry import kinds_that_pair
+from tasks.work.sections import section_of
 
-PER_PAGE = 20
+PROBLEMS_PER_PAGE = 20
+PARTNERS_PER_PAGE = 10
+REASONS = {
+    "rude": "was rude",
+    "nonsense": "wrote nonsense",
+    "silent": "did not answer",
+    "other": "did something else",
+}
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,7 @@ def problems(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     resolved = request.GET.get("show") == "resolved"
     rows = _reports(context).filter(resolved_at__isnull=not resolved)
     rows = rows.order_by("-resolved_at" if resolved else "at", "pk")
-    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(rows, PROBLEMS_PER_PAGE).get_page(request.GET.get("page"))
     people = people_of(context.collection)
     return context.render(
         request,
@@ -132,3 +141,101 @@ def _reports(context: CollectionContext) -> QuerySet[ProblemReport]:
         "lease__unit__items__question__stage",
         "lease__unit__items__seed__seed_paragraphs__paragraph__article",
     )
+
+
+@dataclass(frozen=True)
+class DialogTurn:
+    """One turn: the question, and the passage it was answered with, None without an answer."""
+
+    question: str
+    answer: str | None
+
+
+@dataclass(frozen=True)
+class ReportedPartner:
+    """A report with what to call both, who asked, and all that they said."""
+
+    row: PartnerReport
+    reporter: str
+    reported: str
+    reported_was: str
+    said_of_them: str
+    turns: list[DialogTurn]
+    title: str
+    seen: str
+
+
+@collection_page
+@require_safe
+def partners(request: HttpRequest, context: CollectionContext) -> HttpResponse:
+    """Show the reports that wait for a decision, oldest first, or the decided, newest first."""
+    decided = request.GET.get("show") == "decided"
+    rows = _partner_reports(context)
+    shown = rows.exclude(decision="") if decided else rows.filter(decision="")
+    shown = shown.order_by("-decided_at" if decided else "at", "pk")
+    page = Paginator(shown, PARTNERS_PER_PAGE).get_page(request.GET.get("page"))
+    people = people_of(context.collection)
+    return context.render(
+        request,
+        "people/partner_reports.html",
+        tab="problems",
+        decided=decided,
+        page=page,
+        complaints=[_complaint(row, people) for row in page],
+        any=bool(page.object_list) or rows.exists(),
+    )
+
+
+@collection_page
+@require_POST
+def decide_report(request: HttpRequest, context: CollectionContext) -> HttpResponse:
+    """Record a decision; nobody's pay changes by it."""
+    key = number_of(request.POST.get("report", ""))
+    row = get_object_or_404(_partner_reports(context), pk=key)
+    try:
+        decision = ReportDecision(request.POST.get("decision", ""))
+        words = request.POST.get("words", "")[:500]
+        with context.unchanged(request, lambda: _seen(_partner_reports(context).get(pk=key))):
+            partner_reports.decide(row, decision, words, name_of(request), timezone.now())
+    except ActionError as error:
+        messages.error(request, error.on_page)
+    except ValueError:
+        messages.error(request, "Choose what to do about it.")
+    else:
+        who = people_of(context.collection).name(row.reported_id)
+        messages.success(request, f"{who}: {decision.label.lower()}.")
+    return redirect(context.url("partners"))
+
+
+def _seen(row: PartnerReport) -> str:
+    """Return the version of what was decided about a report."""
+    return version_of(row.decision, row.words, row.decided_by, row.decided_at)
+
+
+def _partner_reports(context: CollectionContext) -> QuerySet[PartnerReport]:
+    turns = Prefetch("dialog__turns", queryset=Turn.objects.order_by("number"))
+    rows = PartnerReport.objects.filter(dialog__stage__collection=context.collection)
+    return rows.select_related("dialog__topic", "dialog__stage__collection").prefetch_related(turns)
+
+
+def _complaint(row: PartnerReport, people: People) -> ReportedPartner:
+    section = section_of(row.dialog.topic.seed_id)
+    return ReportedPartner(
+        row=row,
+        reporter=people.name(row.reporter_id),
+        reported=people.name(row.reported_id),
+        reported_was="student" if row.reported_id == row.dialog.student_id else "teacher",
+        said_of_them=REASONS.get(row.reason, row.reason),
+        turns=[
+            DialogTurn(turn.question, _answer(turn, section.text))
+            for turn in row.dialog.turns.all()
+        ],
+        title=f"{section.title}: {section.heading}",
+        seen=_seen(row),
+    )
+
+
+def _answer(turn: Turn, text: str) -> str | None:
+    if turn.answered_at is None:
+        return None
+    return "No answer" if turn.start is None else text[turn.start : turn.end]

@@ -1,11 +1,10 @@
-"""Everybody who took work of a collection in one table, and what requesters call their own people.
+"""Who may work on a collection, everybody who took work of it, and one worker."""
 
-Shares are of work that counts: nothing is said of those whose work is left out.
-"""
-
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from operator import attrgetter
 from statistics import median
 from typing import Any
@@ -13,35 +12,166 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Q, Sum
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Count, Q, QuerySet, Sum
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.forms import marketplace_problem
+from annotation.dashboard.forms import marketplace_problem, number_of
 from annotation.dashboard.lists import asks_for_csv, csv_of, order_of
+from annotation.dashboard.money.assignments import lines_of
 from annotation.dashboard.worker_names import is_called, people_of
 from annotation.decisions.counted_work import excluded_workers
+from annotation.decisions.exclusions import exclude_worker, include_again
 from annotation.decisions.verdicts import voting_stages
-from annotation.models import Verdict
+from annotation.models import Exclusion, Verdict
+from collector.models import CollectionState
+from collector.protocols.revisions import newest, revise
 from common.actions import ActionError
+from common.seen_version import version_of
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
     Answer,
+    GrantState,
     Payment,
     PaymentState,
     Question,
     ReceiptState,
+    Session,
     Submission,
     Worker,
 )
-from tasks.people.given_names import name_people
+from tasks.people import trusted
+from tasks.people.audience import audience_of
+from tasks.people.given_names import LONGEST_NAME, is_known, name_people, name_worker
+from tasks.people.qualifications import trusted_grants
 from tasks.posting.hits import money
+from tasks.work.kinds.hit_words import title_of
 
-PER_PAGE = 50
+FIRST = "Chosen before the first publication."
+WORKERS_PER_PAGE = 50
 TYPED = "names of people"
+SUBMISSIONS_PER_PAGE = 25
+
+
+@collection_page
+@require_safe
+def people(request: HttpRequest, context: CollectionContext) -> HttpResponse:
+    """Show who sees what, the groups to choose from, and who was let in by whom."""
+    return _drawn(request, context)
+
+
+@collection_page
+@require_POST
+def choose_groups(request: HttpRequest, context: CollectionContext) -> HttpResponse:
+    """Limit what is posted from now on to the ticked groups; a refused choice stays ticked."""
+    chosen = request.POST.getlist("group")
+    why, seen = request.POST.get("why", "").strip(), request.POST.get("seen", "")
+    is_draft = context.collection.state == CollectionState.DRAFT
+    try:
+        trusted.check_groups(chosen)
+        revise(
+            context.collection,
+            {"people.groups": chosen},
+            why=why or (FIRST if is_draft else ""),
+            by=name_of(request),
+            now=timezone.now(),
+            seen=number_of(seen, otherwise=-1),
+        )
+    except ActionError as error:
+        return _drawn(request, context, 400, groups_problem=error.on_page, ticked=chosen, why=why)
+    except MarketplaceError as error:
+        told = marketplace_problem(error, "save again")
+        return _drawn(request, context, 400, groups_problem=told, ticked=chosen, why=why)
+    named = " and ".join(chosen)
+    messages.success(
+        request,
+        f"What is posted from now on is for members of {named} alone."
+        if chosen
+        else "What is posted from now on is for everybody.",
+    )
+    return redirect(context.url("people"))
+
+
+@collection_page
+@require_POST
+def let_people_in(request: HttpRequest, context: CollectionContext) -> HttpResponse:
+    """Let the people of a list, or of a group, in without a test; nothing typed is lost."""
+    who = request.POST.get("who", "")
+    group, stage = request.POST.get("of", ""), request.POST.get("stage", "")
+    names = re.split(r"[\s,;]+", who)
+    try:
+        stages = trusted.qualifying(context.collection, stage)
+        found = trusted.people_named(names, [group] if group else [])
+        if not found:
+            raise ActionError("Name somebody, or choose a group.")
+        new = trusted.let_in(context.collection, stages, found, name_of(request), timezone.now())
+    except ActionError as error:
+        told = error.on_page
+    except MarketplaceError as error:
+        told = marketplace_problem(error, "let them in again")
+    else:
+        already = len(found) - new
+        sentence = f"{new} let in without a test." if new else "Nobody new."
+        sentence += f" {already} had it already." if already else ""
+        messages.success(request, sentence)
+        return redirect(context.url("people"))
+    return _drawn(request, context, 400, let_in_problem=told, who=who, of=group, stage=stage)
+
+
+@collection_page
+@require_POST
+def take_back(request: HttpRequest, context: CollectionContext) -> HttpResponse:
+    """Take one act of letting in back for one test; who was let in may take it like anybody."""
+    at = _moment(request.POST.get("at", ""))
+    of = {
+        "qualification__stage__name": request.POST.get("stage", ""),
+        "decided_by": request.POST.get("by", ""),
+    }
+    if at is None:
+        messages.error(request, "Choose whom to take it back from in the list.")
+        return redirect(context.url("people"))
+    grants = trusted_grants(context.collection)
+    grants = grants.filter(**of, state=GrantState.GRANTED, decided_at=at)
+    done = trusted.take_back(context.collection, grants, name_of(request), timezone.now())
+    messages.success(request, f"Taken back from {done}. What they hold they may finish.")
+    return redirect(context.url("people"))
+
+
+def _moment(text: str) -> datetime | None:
+    """Return the time that a form of this page carries, None for anything else."""
+    try:
+        at = parse_datetime(text)
+    except ValueError:
+        return None
+    return at if at and at.tzinfo else None
+
+
+def _drawn(
+    request: HttpRequest, context: CollectionContext, status: int = 200, **more: object
+) -> HttpResponse:
+    audience = audience_of(context.collection)
+    tables = context.parameters.stages()
+    rows = trusted_grants(context.collection).order_by("-decided_at")
+    acts = rows.values("decided_by", "decided_at", "state", "qualification__stage__name")
+    shown: dict[str, object] = {
+        "audience": audience,
+        "seen": newest(context.collection),
+        "ticked": audience.groups,
+        "choices": sorted({*audience.known, *audience.groups}),
+        "is_draft": context.collection.state == CollectionState.DRAFT,
+        "tests": [(name, title_of(table)) for name, table in tables.items() if table.qualifies],
+        "acts": [
+            {**act, "test": title_of(tables[act["qualification__stage__name"]])}
+            for act in acts.annotate(n=Count("pk"))
+        ],
+        **more,
+    }
+    return context.render(request, "people/people.html", status=status, tab="people", **shown)
 
 
 @dataclass(frozen=True)
@@ -132,7 +262,7 @@ def workers(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         "people/workers.html",
         tab="people",
         any=bool(found),
-        page=Paginator(lines, PER_PAGE).get_page(request.GET.get("page")),
+        page=Paginator(lines, WORKERS_PER_PAGE).get_page(request.GET.get("page")),
         filters=[
             (urlencode({"show": name, "q": sought, "sort": sort}), name, words, n)
             for name, words, n in counts
@@ -279,3 +409,97 @@ def _votes(context: CollectionContext, one: str) -> tuple[Counter[str], Counter[
 
 def _share(part: int, whole: int) -> float | None:
     return round(part / whole, 4) if whole else None
+
+
+@collection_page
+@require_safe
+def worker(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
+    """Show what a worker handed in, and whether it is left out."""
+    people = people_of(context.collection)
+    row = _worker(context, number)
+    sessions = Session.objects.filter(worker=row, posting__stage__collection=context.collection)
+    handed_in = Q(leases__submission__isnull=False) | Q(empty_submission__isnull=False)
+    sessions = sessions.filter(handed_in).distinct().select_related("posting__stage")
+    page = Paginator(sessions.order_by("-pk"), SUBMISSIONS_PER_PAGE).get_page(
+        request.GET.get("page")
+    )
+    acts = list(_acts(context, row))
+    return context.render(
+        request,
+        "people/worker.html",
+        tab="people",
+        number=number,
+        who=people.name(row.pk),
+        given=people.given.get(row.pk, ""),
+        can_be_named=is_known(row),
+        row=row,
+        made=lines_of_workers(context, row.pk)[0],
+        page=page,
+        lines=lines_of(page, people),
+        acts=acts,
+        seen=_seen(acts),
+        left_out=bool(acts) and acts[0].back_at is None,
+        longest_name=LONGEST_NAME,
+        typed=request.session.pop(_typed(context, number), ""),
+    )
+
+
+@collection_page
+@require_POST
+def leave_out_worker(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
+    """Leave out everything by a worker, or take that back; a refused act keeps what was typed."""
+    row, why = _worker(context, number), request.POST.get("why", "")
+    by, now = name_of(request), timezone.now()
+    try:
+        with context.unchanged(request, lambda: _seen(_acts(context, row))):
+            if request.POST.get("act") == "back":
+                newest = _acts(context, row).first()
+                if newest is None:
+                    raise ActionError("Nothing by this worker is excluded.")
+                include_again(newest, why, by, now)
+                sentence = "Taken back: their work counts again, and every verdict follows it."
+            else:
+                exclude_worker(context.collection, row, why, by, now)
+                sentence = (
+                    "Excluded. Verdicts follow the votes that are left, and what is missing then "
+                    "is asked for again; nobody's pay changes."
+                )
+    except ActionError as error:
+        request.session[_typed(context, number)] = why
+        messages.error(request, error.on_page)
+    else:
+        messages.success(request, sentence)
+    return redirect(context.url("worker", number=number))
+
+
+@collection_page
+@require_POST
+def name_one(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
+    """Note what the requester calls the worker; a blank name is forgotten."""
+    try:
+        name_worker(_worker(context, number), request.POST.get("name", ""))
+    except ActionError as error:
+        messages.error(request, error.on_page)
+    else:
+        messages.success(request, "Saved. It is shown on these pages alone.")
+    return redirect(context.url("worker", number=number))
+
+
+def _worker(context: CollectionContext, number: int) -> Worker:
+    found = people_of(context.collection).worker(number)
+    if found is None:
+        raise Http404
+    return Worker.objects.get(pk=found)
+
+
+def _acts(context: CollectionContext, row: Worker) -> QuerySet[Exclusion]:
+    """Return every time that the worker's work was left out, the newest first."""
+    return Exclusion.objects.filter(collection=context.collection, worker=row)
+
+
+def _seen(acts: Iterable[Exclusion]) -> str:
+    return version_of([(one.pk, one.back_at) for one in acts])
+
+
+def _typed(context: CollectionContext, number: int) -> str:
+    return f"leave out {context.collection.pk} {number}"

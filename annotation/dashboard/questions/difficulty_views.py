@@ -1,4 +1,4 @@
-"""How hard the questions are: whose are single-hop, the cross-validation, and what came of it."""
+"""How hard the questions are: sampled workers read and decided about, the cross-validation."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,33 +7,40 @@ from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, View, collection_page
-from annotation.dashboard.questions.question_filter import splits_of
+from annotation.dashboard.questions.filters import splits_of
+from annotation.dashboard.questions.reading import Passage, pair_passages, seed_paragraphs
 from annotation.dashboard.worker_names import people_of
-from annotation.models import CrossValidation, HopDecision, Hops, SplitAssignment
+from annotation.models import CrossValidation, HopDecision, Hops, SampledQuestion, SplitAssignment
 from annotation.protocols.contracts import DifficultyTable
+from annotation.protocols.single_paragraph_hint import answers_alone
 from annotation.splits.assignment import make_splits
-from annotation.splits.difficulty.examples import kept_questions
+from annotation.splits.difficulty.examples import answer_of, kept_questions
 from annotation.splits.difficulty.readers import readers_of
 from annotation.splits.difficulty.runs import begin_run
 from annotation.splits.difficulty.single_hop_review import (
+    decide,
     decisions,
     draw_sample,
+    mark_question,
     sampled,
     suggested,
+    undecided,
 )
 from annotation.splits.difficulty.status import n_unjudged
 from common.actions import ActionError
 from common.long_work import WorkState
+from common.seen_version import OutOfDateError, version_of
 from readers.reader import LIGHT
 from tasks.work.kinds.hit_words import title_of
 
 WORDS = {True: "Single-hop", False: "Multi-hop"}
+DECISIONS = {"single": True, "multi": False, "take_back": None}
 
 
 @dataclass(frozen=True)
@@ -214,3 +221,122 @@ def _now(context: CollectionContext) -> dict[str, Any]:
         "needs_torch": run is not None and run.reader != LIGHT,
         "is_ours": run is not None and run.reader in readers_of(collection),
     }
+
+
+@dataclass(frozen=True)
+class QuestionToMark:
+    """A sampled question with its texts; `alone` is the title that seems to be enough.
+
+    `hops` is ticked; `stored` names the mark that is kept, where it is another one, or "".
+    """
+
+    row: SampledQuestion
+    hops: str
+    stored: str
+    answer: str
+    texts: list[Passage]
+    alone: str
+
+
+@difficulty_page
+@require_safe
+def sampled_worker(
+    request: HttpRequest, context: CollectionContext, table: DifficultyTable, worker: str
+) -> HttpResponse:
+    """Show the worker's sample to be read and marked."""
+    return _drawn(request, context, table, worker)
+
+
+def _drawn(
+    request: HttpRequest,
+    context: CollectionContext,
+    table: DifficultyTable,
+    worker: str,
+    problem: str = "",
+) -> HttpResponse:
+    """Return the page; what was refused, because of a problem, stays ticked."""
+    rows = _rows(context, worker)
+    found = next(one for one in sampled_workers(context, table) if one.worker_id == worker)
+    history = HopDecision.objects.filter(collection=context.collection, worker_id=worker)
+    return context.render(
+        request,
+        "questions/single_hop_review.html",
+        status=400 if problem else 200,
+        tab="difficulty",
+        problem=problem,
+        table=table,
+        worker=found,
+        reads=[_read(row, request.POST.get(f"hops-{row.pk}", row.hops)) for row in rows],
+        choices=[(value, label) for value, label in Hops.choices if value],
+        history=list(history.order_by("-pk")),
+        seen=_seen(context, worker),
+        overwhelming=round(100 * table.single_hop_share),
+    )
+
+
+@difficulty_page
+@require_POST
+def mark_sample(
+    request: HttpRequest, context: CollectionContext, table: DifficultyTable, worker: str
+) -> HttpResponse:
+    """Keep the marks as they stand on the page, and decide about the worker when asked to."""
+    by, now = name_of(request), timezone.now()
+    decision = request.POST.get("decision", "")
+    who = people_of(context.collection).name(worker)
+    single_hop = DECISIONS.get(decision)
+    try:
+        with context.unchanged(request, lambda: _seen(context, worker)):
+            for row in _rows(context, worker):
+                mark = request.POST.get(f"hops-{row.pk}", "")
+                if mark in Hops.values and mark != row.hops:
+                    mark_question(row, Hops(mark), by, now)
+            if decision in DECISIONS:
+                decide(context.collection, worker, single_hop, by, now)
+    except OutOfDateError as error:
+        return _drawn(request, context, table, worker, str(error))
+    if decision not in DECISIONS:
+        messages.success(request, f"{who}: the marks are kept.")
+        return redirect(context.url("sampled_worker", worker=worker))
+    messages.success(request, f"{who}: {_said(single_hop)}")
+    waiting = [each for each in undecided(context.collection) if each != worker]
+    if waiting and single_hop is not None:
+        return redirect(context.url("sampled_worker", worker=waiting[0]))
+    return redirect(context.url("difficulty"))
+
+
+def _said(single_hop: bool | None) -> str:
+    if single_hop is None:
+        return "the decision is taken back."
+    kind = "single-hop, all of their questions are easy" if single_hop else "multi-hop"
+    return f"{kind}. Nobody's pay changes."
+
+
+def _seen(context: CollectionContext, worker: str) -> str:
+    """Return the version of the worker's marks and of what was decided by them."""
+    rows = _rows(context, worker)
+    last = HopDecision.objects.filter(collection=context.collection, worker_id=worker).last()
+    return version_of([(row.pk, row.hops) for row in rows], last and last.pk)
+
+
+def _rows(context: CollectionContext, worker: str) -> list[SampledQuestion]:
+    """Return the worker's sample with all that is shown of it; 404 without one."""
+    rows = sampled(context.collection).filter(worker_id=worker)
+    get_object_or_404(rows.order_by("pk")[:1])
+    read = rows.select_related("question__seed", "question__verdict__chosen")
+    return list(read.prefetch_related(seed_paragraphs("question__seed")).order_by("position"))
+
+
+def _read(row: SampledQuestion, hops: str) -> QuestionToMark:
+    question = row.question
+    answer = answer_of(question.verdict.chosen)
+    paragraphs = [each.paragraph for each in question.seed.seed_paragraphs.all()]
+    titles = [paragraph.article.title for paragraph in paragraphs]
+    place = answers_alone(question.text, answer, titles, [each.text for each in paragraphs])
+    return QuestionToMark(
+        row=row,
+        hops=hops,
+        stored="" if hops == row.hops else str(Hops(row.hops).label),
+        answer=answer,
+        texts=pair_passages(question, question.verdict.chosen),
+        alone="" if place is None else titles[place],
+    )

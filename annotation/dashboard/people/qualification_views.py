@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.questions.submission_sheets import sheets_of, submission_of
+from annotation.dashboard.questions.reading import sheets_of, submission_of
 from annotation.dashboard.worker_names import People, people_of
 from collector.models import Stage
 from common.seen_version import OutOfDateError, version_of

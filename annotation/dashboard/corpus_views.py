@@ -1,4 +1,4 @@
-"""Corpora: the list, an upload of documents, a corpus with its documents, and one document."""
+"""Corpora: listed, uploaded into, read document by document, removed."""
 
 from itertools import groupby
 from typing import Any
@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.dashboard.access import knows, name_of, requester_required
-from annotation.dashboard.corpora.upload_form import UploadForm, takes_documents
+from annotation.dashboard.forms import UploadForm, takes_documents
 from annotation.dashboard.lists import order_of
 from annotation.rehearsal.orders import forget_rehearsals
 from collector import document_removal

@@ -25,17 +25,7 @@ from annotation.dashboard.questions.corrected_answer import (
     correction_types,
     takes_evidence,
 )
-from annotation.dashboard.questions.highlights import pieces
-from annotation.dashboard.questions.passages import (
-    OWN,
-    Passage,
-    article_texts,
-    pair_passages,
-    passage,
-    proven_passages,
-    seed_paragraphs,
-)
-from annotation.dashboard.questions.question_filter import (
+from annotation.dashboard.questions.filters import (
     ADJUDICATION,
     AGAIN,
     LABELS,
@@ -47,7 +37,18 @@ from annotation.dashboard.questions.question_filter import (
     splits_of,
     voted_questions,
 )
-from annotation.dashboard.questions.readable_answers import ReadableAnswer, readable
+from annotation.dashboard.questions.reading import (
+    OWN,
+    Passage,
+    ReadableAnswer,
+    article_texts,
+    pair_passages,
+    passage,
+    pieces,
+    proven_passages,
+    readable,
+    seed_paragraphs,
+)
 from annotation.dashboard.worker_names import People, people_of
 from annotation.decisions.counted_work import excluded_workers, is_counted
 from annotation.decisions.label_decisions import decide_labels, decisions_on, stages_apart

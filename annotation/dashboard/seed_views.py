@@ -1,4 +1,4 @@
-"""Seeds: how many are chosen, in which folds, what they look like; and choosing more."""
+"""The seeds of a collection: shown, and chosen."""
 
 from itertools import groupby
 from typing import Any
@@ -11,11 +11,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.dashboard.bars import segments
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.collections.parameter_form import own_label
 from annotation.dashboard.forms import number_of
-from annotation.dashboard.questions.passages import passage, passages, seed_paragraphs
+from annotation.dashboard.lists import segments
+from annotation.dashboard.questions.reading import passage, passages, seed_paragraphs
 from collector.models import Collection, CollectionState
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import FOLDS

@@ -1,1 +1,0 @@
-"""The requester's pages of corpora: which there are, what is in one, and uploads of documents."""

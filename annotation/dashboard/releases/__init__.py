@@ -1,1 +1,0 @@
-"""Releases and reports of a collection."""

@@ -1,1 +1,0 @@
-"""Seeds and the candidate sets that pairs are drawn from."""
