@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from csp.constants import NONE, SELF
 
 from collector.environment import read
-from common import uploaded_files
+from common import site_files
 from common.environment import WrongEnvironment, key_in, mail_server
 from common.metric_files import count_together
 from common.outages import logging_settings
@@ -133,7 +133,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-FILE_UPLOAD_HANDLERS = uploaded_files.HANDLERS
+FILE_UPLOAD_HANDLERS = site_files.HANDLERS
 DATABASES = ENVIRONMENT.databases()
 private_databases(DATABASES)
 DATABASE_ROUTERS = ["marketplace.router.MarketplaceRouter"] if EMBEDDED else []
@@ -160,7 +160,7 @@ WHITENOISE_USE_FINDERS = not ENVIRONMENT.COLLECTOR_HASHED_STATIC
 if ENVIRONMENT.COLLECTOR_HASHED_STATIC:
     STORAGES = {
         "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-        "staticfiles": {"BACKEND": "common.static_files.HashedStatic"},
+        "staticfiles": {"BACKEND": "common.site_files.HashedStatic"},
     }
 WHITENOISE_AUTOREFRESH = False
 

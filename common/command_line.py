@@ -1,8 +1,10 @@
-"""How a command is named, and run so that whatever stops it from outside is told in one line."""
+"""How commands are named and run, what they take as numbers, and how they print what they did."""
 
 import os
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
@@ -20,6 +22,9 @@ REFUSALS = (
 )
 # From the folder in which `make` has installed everything.
 MANAGE = ".venv/bin/python manage.py"
+# So much no collection and no account ever holds; as cents it fits every column.
+MOST = Decimal(10) ** 12
+SEED_BITS = 63
 
 
 def run_command(
@@ -70,3 +75,34 @@ def lacks_tables(error: Exception) -> bool:
     return any(words in said for words in NO_TABLES) or (
         type(error.__cause__).__name__ in UNDEFINED
     )
+
+
+def amount(text: str) -> Decimal:
+    """Return a sum of money, such as 250 or 12.50; raises ArgumentTypeError."""
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        value = Decimal("NaN")
+    if not value.is_finite() or not 0 <= value < MOST:
+        raise ArgumentTypeError(f"{text!r} is no amount: write it like 12.50.")
+    return value
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """Return what reads a whole number from `least` to `most`; it raises ArgumentTypeError."""
+
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise ArgumentTypeError(f"{text[:40]!r}: write a whole number from {least} to {most}.")
+        return value
+
+    return number
+
+
+count = whole(1, 10**9)
+processes = whole(1, 1000)
+seed = whole(-(2**SEED_BITS), 2**SEED_BITS - 1)

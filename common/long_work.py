@@ -8,17 +8,17 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any, Self
 
-from django.db import IntegrityError, models, transaction
+from django.db import DatabaseError, IntegrityError, connection, models, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from common.actions import ActionError, Broken
-from common.renewed_claim import renewed
 from common.wrong_clocks import CLOCK, over
 
 log = logging.getLogger(__name__)
@@ -234,3 +234,34 @@ class LongWork(models.Model):
 
 def _until() -> datetime:
     return timezone.now() + SILENT
+
+
+@contextmanager
+def renewed(renew: Callable[[], object], seconds: float) -> Iterator[None]:
+    """Call `renew` every so many seconds, in a thread of its own, while the block lasts.
+
+    A database that is away is logged and met again the next time. Within a transaction nothing is
+    renewed: nobody else sees the claim yet, and on SQLite its renewal would wait for our own end.
+    """
+    if connection.in_atomic_block:
+        yield
+        return
+    over = threading.Event()
+
+    def keep() -> None:
+        while not over.wait(seconds):
+            try:
+                renew()
+            except DatabaseError as error:
+                log.warning("%s: %s", type(error).__name__, error)
+            finally:
+                # Nobody else closes what this thread has opened.
+                connection.close()
+
+    keeper = threading.Thread(target=keep, name="claim", daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        over.set()
+        keeper.join()

@@ -146,7 +146,7 @@ def logging_settings(
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"outages": once, "secrets": {"()": "common.log_redaction.WithoutSecrets"}},
+        "filters": {"outages": once, "secrets": {"()": "common.trace.WithoutSecrets"}},
         "formatters": {TEXT: {"format": "%(message)s"}, JSON: {"()": "common.trace.JsonLines"}},
         "handlers": {
             "console": {

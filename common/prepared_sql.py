@@ -1,7 +1,7 @@
 """SQL for what happens with every page, call and word a worker writes; everything else asks Django.
 
 Django builds a query anew each time, which takes several times as long as running it. What is here
-is built once per process, planned once per connection (planned_statements.py), runs on the driver's
+is built once per process, planned once per connection (`run_planned`), runs on the driver's
 own cursor, and works on PostgreSQL (psycopg2) and SQLite alike. A statement is written with `%s` or
 `%(name)s` for its values. There are four ways:
 
@@ -15,26 +15,24 @@ The database is the one that the router names for a model; where no model is giv
 
 import json
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property, lru_cache
-from itertools import chain
+from itertools import chain, count
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from django.db import DEFAULT_DB_ALIAS, connections, router, transaction
 from django.db.models import DateTimeField, Field, Model, QuerySet
 from django.db.models.base import ModelState
 from django.db.models.expressions import Col
 
-from common import planned_statements
-from common.planned_statements import Statement, Values
-
 M = TypeVar("M", bound=Model)
 R = TypeVar("R")
 Row = tuple[Any, ...]
-Statements = Sequence[Statement]
 # A column's place in a row, what turns its value into the field's, and the column.
 Converter = tuple[int, Any, Any]
 # Stands in SQL for the parameters left while the values that stay are written into it.
@@ -49,6 +47,19 @@ STAND_INS: dict[type, Callable[[int], Any]] = {
 # What every column of such a value takes as it is.
 PLAIN = frozenset((str, int, bool, float, datetime, type(None)))
 NAMED = re.compile(r"%\((\w+)\)s")
+Values = Sequence[Any] | Mapping[str, Any]
+# SQL and its values.
+Statement = tuple[str, Values]
+Statements = Sequence[Statement]
+# So many stay prepared on a connection; what happens all day takes about a hundred.
+MOST = 256
+PLACE = re.compile(r"%\((\w+)\)s|%s")
+# What PostgreSQL does not always see by a value's place, as it would by the value.
+TYPES = {bool: "boolean", int: "bigint", datetime: "timestamptz", timedelta: "interval"}
+
+# The names of the statements that a connection has prepared, by their SQL; the last used is last.
+_prepared: WeakKeyDictionary[Any, OrderedDict[str, str]] = WeakKeyDictionary()
+_numbers = count()
 
 
 def execute(sql: str, values: Values = (), using: str = DEFAULT_DB_ALIAS) -> list[Row]:
@@ -367,7 +378,7 @@ def _run(statements: Statements, using: str, take: Callable[[Any], R]) -> R:
         connection.ensure_connection()
     with connection.wrap_database_errors:
         if connection.vendor == "postgresql":
-            return take(planned_statements.run(connection.connection, *statements))
+            return take(run_planned(connection.connection, *statements))
         cursor = connection.connection.cursor()
         for sql, values in statements:
             cursor.execute(_in_sqlites_way(sql), _all_adapted(connection, values))
@@ -484,3 +495,51 @@ def _adapted(connection: Any, value: Any) -> Any:
     if isinstance(value, list) and connection.vendor == "sqlite":
         return json.dumps(value)
     return value
+
+
+def run_planned(connection: Any, *statements: Statement) -> Any:
+    """Return a cursor of the driver's connection on which the last statement has run.
+
+    Those before it run before, in the same message: all are one transaction where none is open.
+    Only one that is alone may have no values. Raises the driver's errors.
+    """
+    cursor = connection.cursor()
+    if not statements[-1][1]:
+        cursor.execute(*statements[-1])
+        return cursor
+    prepared = _prepared.setdefault(connection, OrderedDict())
+    new: dict[str, str] = {}
+    messages: list[str] = []
+    given: list[Any] = []
+    for statement, values in statements:
+        text, names = _numbered(statement)
+        own = [values[name] for name in names] if isinstance(values, Mapping) else values
+        name = prepared.get(statement)
+        if name:
+            prepared.move_to_end(statement)
+        else:
+            name = new[statement] = f"planned_{next(_numbers)}"
+            types = ", ".join(TYPES.get(type(value), "unknown") for value in own)
+            messages.append(f"PREPARE {name} ({types}) AS {text}")
+            if len(prepared) >= MOST:
+                messages.append(f"DEALLOCATE {prepared.popitem(last=False)[1]}")
+        messages.append(_execute(name, len(own)))
+        given += own
+    cursor.execute("; ".join(messages), given)
+    prepared.update(new)
+    return cursor
+
+
+def _execute(name: str, number: int) -> str:
+    return f"EXECUTE {name} ({', '.join(['%s'] * number)})"
+
+
+@lru_cache(maxsize=1024)
+def _numbered(sql: str) -> tuple[str, list[str]]:
+    """Return a statement with its places numbered, and the names of those that have one.
+
+    A name that stands twice has two numbers: each place has a type of its own.
+    """
+    numbers = count(1)
+    names = PLACE.findall(sql)
+    return PLACE.sub(lambda _: f"${next(numbers)}", sql), names

@@ -1,7 +1,8 @@
-"""Knows a form that is sent again: by a second click, by a reload, or after going back to it."""
+"""Knows a form that is sent again, and refuses one whose page is out of date."""
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import TypeVar
 from uuid import uuid4
 
@@ -9,9 +10,12 @@ from django import forms
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
+from common.actions import ActionError
+
 MOST_LETTERS = 64
 
 Row = TypeVar("Row", bound=Model)
+FIELD = "seen"
 
 
 class OnceField(forms.CharField):
@@ -43,3 +47,25 @@ def form_key(request: HttpRequest) -> str:
 def made_before(rows: QuerySet[Row], key: str) -> Row | None:
     """Return the row that the form with this key has made already."""
     return rows.filter(form_key=key).first()
+
+
+class OutOfDateError(ActionError):
+    """The page was shown before the last change; nothing was saved."""
+
+
+def version_of(*shown: object) -> str:
+    """Return the version of what a form shows or decides on: equal values have one version."""
+    text = json.dumps(shown, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def check_seen(sent: Mapping[str, str], version: str) -> None:
+    """Raise OutOfDateError unless the form was shown at this version.
+
+    sent: the form, which carries the version it was shown at in its hidden field `seen`.
+    """
+    if sent.get(FIELD, "") != version:
+        raise OutOfDateError(
+            "This has changed since the page was shown: by somebody else, or by the same form "
+            "sent twice. Nothing was saved now. Look at what stands here, then send it again."
+        )

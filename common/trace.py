@@ -28,6 +28,8 @@ TEXT, JSON = "text", "json"
 # What happens, step by step; kept back where logs are for people.
 steps = logging.getLogger("steps")
 _fields: ContextVar[Mapping[str, object]] = ContextVar("trace", default={})  # noqa: B039
+# And the password in a service's address.
+SECRET = re.compile(r"(/(?:accepted|enter|hit/sent)/)[^/\s?]+|(://[^\s/:@]*:)[^\s/@]+(?=@)")
 
 
 def new_request_id() -> str:
@@ -102,3 +104,24 @@ class RequestTrace:
             steps.info("%s %s %s", request.method, page, response.status_code, extra={"step": step})
         response.headers[HEADER] = name
         return response
+
+
+class WithoutSecrets(logging.Filter):
+    """Writes … in place of the secret in a path, wherever in a line it stands."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Take the secrets out of a record and its traceback; it is always written."""
+        said = record.getMessage()
+        if SECRET.search(said):
+            record.msg, record.args = _without(said), ()
+        if record.exc_info:
+            # Formatters write the text that is there.
+            text = record.exc_text or logging.Formatter().formatException(record.exc_info)
+            record.exc_text = _without(text)
+        if record.stack_info:
+            record.stack_info = _without(record.stack_info)
+        return True
+
+
+def _without(text: str) -> str:
+    return SECRET.sub(r"\1\2…", text)

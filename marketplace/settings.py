@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from common import uploaded_files
+from common import site_files
 from common.environment import (
     WrongEnvironment,
     check_file_serves,
@@ -49,7 +49,7 @@ MARKETPLACE_PRIVATE_WEBHOOKS = _unless_given(
 # Mail goes out when a sender and a server are named.
 globals().update(mail_server(ENVIRONMENT.MARKETPLACE_SMTP_URL))
 
-FILE_UPLOAD_HANDLERS = uploaded_files.HANDLERS
+FILE_UPLOAD_HANDLERS = site_files.HANDLERS
 # A file of 10 MB that was looked at first comes back as a field; and tasks may ask for much.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 11_000_000
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
@@ -102,7 +102,7 @@ WHITENOISE_USE_FINDERS = not ENVIRONMENT.MARKETPLACE_HASHED_STATIC
 if ENVIRONMENT.MARKETPLACE_HASHED_STATIC:
     STORAGES = {
         "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-        "staticfiles": {"BACKEND": "common.static_files.HashedStatic"},
+        "staticfiles": {"BACKEND": "common.site_files.HashedStatic"},
     }
 USE_TZ = True
 TIME_ZONE = "UTC"

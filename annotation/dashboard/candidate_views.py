@@ -28,7 +28,7 @@ from collector.graph.graph_file import Graph, GraphError
 from collector.ingest.link_resolution import Resolver
 from collector.models import CandidateMember, CandidateSet, Paragraph, SetRole, SetState
 from common.long_bodies import long_bodies_from
-from common.seen_version import OutOfDateError, version_of
+from common.sent_form import OutOfDateError, version_of
 
 PER_PAGE = 40
 LABELS = {SetRole.BRIDGE: "Bridge entities", SetRole.COMPARISON: "Comparison lists"}

@@ -21,7 +21,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import Parameters
 from collector.seeds.selection import is_curated
-from common.seen_version import check_seen
+from common.sent_form import check_seen
 from tasks.pages.wording import price
 
 View = Callable[..., HttpResponseBase]

@@ -36,8 +36,8 @@ from annotation.release.statements import HELP, LONGEST, do_say, not_said, probl
 from collector.protocols.loading import get_protocol
 from common.actions import ActionError
 from common.long_work import WorkState
-from common.markdown import html_of
-from common.seen_version import OutOfDateError, version_of
+from common.markup import html_of
+from common.sent_form import OutOfDateError, version_of
 from common.spreadsheet import csv_lines
 from readers.trained import Trained
 

@@ -29,7 +29,7 @@ from collector.seeds.selection import (
     stages_from_seeds,
 )
 from common.actions import ActionError
-from common.seen_version import FIELD
+from common.sent_form import FIELD
 from tasks.work.kinds.registry import kind_of
 
 PER_PAGE = 8

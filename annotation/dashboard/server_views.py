@@ -25,9 +25,8 @@ from collector.models import SignInTries, User
 from collector.serving import backups
 from common.actions import ActionError
 from common.checkup import Finding, checks_named, examine
-from common.known_browser import known_browser, remember_browser
 from common.rate_limit import Limit, client_address
-from common.visitors import safe_next_url
+from common.visitors import known_browser, remember_browser, safe_next_url
 from tasks.crowd.requester_api import MarketplaceError, read_keys
 
 # Wrong passwords for one account from one place; whoever has used them up waits for all again.

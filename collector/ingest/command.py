@@ -15,7 +15,7 @@ from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import ADDRESSES
 from collector.ingest.store import AlreadyReading, storing_failure
 from collector.language_names import language_argument
-from common.arguments import processes
+from common.command_line import processes
 
 
 class IngestCommand(BaseCommand):

@@ -5,7 +5,7 @@ import re
 from typing import NamedTuple
 
 from collector.ingest.errors import BookError
-from common.html_parser import HTMLParser
+from common.markup import HTMLParser
 
 # Of what is no text, by its first bytes.
 _NO_TEXT = {

@@ -25,7 +25,7 @@ from collector.seeds.candidate import GROUP, Candidate, Offered, text_key
 from collector.seeds.near_copies import joined, least_share, placed_seeds
 from collector.seeds.seed_contracts import CURATED_SEEDS, SEEDS, SPLITS
 from common.actions import ActionError
-from common.seen_version import FIELD, check_seen
+from common.sent_form import FIELD, check_seen
 
 # What the part of a protocol has whose seeds connect articles.
 BESIDE = "candidates_beside"

@@ -7,7 +7,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DataError, OperationalError, ProgrammingError
 
-from common import arguments, command_line
+from common import command_line
 from common.storable import NotStorable
 
 pytestmark = pytest.mark.pure
@@ -50,13 +50,13 @@ def test_a_fault_of_ours_stays_loud(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_amounts_and_numbers_are_what_can_be_meant() -> None:
-    assert arguments.amount("12.50") * 100 == 1250
-    assert arguments.seed("-3") == -3
+    assert command_line.amount("12.50") * 100 == 1250
+    assert command_line.seed("-3") == -3
     for text in ("abc", "", "-1", "nan", "inf", "1e99", "1,5"):
         with pytest.raises(ArgumentTypeError, match="is no amount"):
-            arguments.amount(text)
+            command_line.amount(text)
     for text in ("9" * 30, "9" * 5000, "1.5", "", "x"):
         with pytest.raises(ArgumentTypeError, match="write a whole number"):
-            arguments.seed(text)
+            command_line.seed(text)
     with pytest.raises(ArgumentTypeError, match="from 1 to 1000"):
-        arguments.processes("0")
+        command_line.processes("0")

@@ -5,7 +5,7 @@ from threading import Event
 import pytest
 from django.db import transaction
 
-from common.renewed_claim import renewed
+from common.long_work import renewed
 
 
 def test_it_is_renewed_until_the_block_ends() -> None:

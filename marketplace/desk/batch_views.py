@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from common.long_bodies import long_bodies_from
-from common.seen_version import OutOfDateError, check_seen, version_of
+from common.sent_form import OutOfDateError, check_seen, version_of
 from common.spreadsheet import UploadError
 from marketplace import clock
 from marketplace.desk.publishing import (

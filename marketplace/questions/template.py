@@ -12,7 +12,7 @@ from typing import Any
 
 from django.utils.translation import get_language, gettext, gettext_noop
 
-from common.html_parser import HTMLParser
+from common.markup import HTMLParser
 
 SCRIPT = "crowd-html-elements.js"
 # Whole tasks; without a name of their own they hand in under the element's.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import RequestFactory
 
-from common.known_browser import known_browser
+from common.visitors import known_browser
 from marketplace import clock, funds
 from marketplace.models import Assignment, AssignmentState, Message, Worker, WorkerSession
 from marketplace.people.accounts import open_worker

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.functional import SimpleLazyObject
 
-from common.seen_version import OutOfDateError, check_seen, version_of
+from common.sent_form import OutOfDateError, check_seen, version_of
 from common.spreadsheet import MOST_BYTES, UploadError, csv_text, text_of
 from common.visitors import is_from_this_machine
 from marketplace import clock

@@ -5,8 +5,8 @@ from datetime import datetime
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from common.known_browser import known_browser, remember_browser
 from common.rate_limit import Limit, client_address
+from common.visitors import known_browser, remember_browser
 from marketplace.configuration import client_address_header
 from marketplace.models import SignInTries
 

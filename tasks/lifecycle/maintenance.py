@@ -11,7 +11,7 @@ from django.db.models import Q
 from collector.models import Collection, Stage
 from collector.models.collection import LONGEST_CLAIM
 from collector.protocols.creation import parameters_of
-from common.renewed_claim import renewed
+from common.long_work import renewed
 from common.wrong_clocks import CLOCK, expired
 from tasks.costs import estimates
 from tasks.crowd import marketplace

@@ -4,7 +4,7 @@ import re
 
 from collector.models import Collection
 from collector.protocols.parameters import Parameters, StageTable
-from common.markdown import html_of
+from common.markup import html_of
 from tasks.ledger.rejection_terms import told_workers
 from tasks.posting.hits import money
 from tasks.work.kinds.hit_words import filled, numbers_of

@@ -70,13 +70,13 @@ def _set(home: Path) -> None:
 
 def _unthread() -> None:
     """Let claims be renewed by nobody: one process is at work at a time, and none is slow."""
-    from common import renewed_claim
+    from common import long_work
 
     @contextmanager
     def unthreaded(renew: Callable[[], object], seconds: float) -> Iterator[None]:
         yield
 
-    original = renewed_claim.renewed
+    original = long_work.renewed
     importlib.import_module("annotation.jobs")
     for module in list(sys.modules.values()):
         if getattr(module, "renewed", None) is original:

@@ -47,8 +47,7 @@ from collector.seeds.looser_thresholds import fitting_length
 from collector.seeds.selection import empty_splits
 from collector.serving.sample import is_sample
 from common.actions import ActionError
-from common.seen_version import OutOfDateError
-from common.sent_form import form_key, made_before
+from common.sent_form import OutOfDateError, form_key, made_before
 from tasks.costs.estimates import estimate, totals
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import publication

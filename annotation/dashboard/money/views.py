@@ -35,7 +35,7 @@ from annotation.dashboard.worker_names import People, people_of
 from annotation.reports.attention import attention_to, refused_bonuses
 from collector.models import Collection, Stage
 from common.actions import ActionError
-from common.seen_version import check_seen, version_of
+from common.sent_form import check_seen, version_of
 from tasks.costs.estimates import estimate, totals
 from tasks.ledger import payments
 from tasks.ledger.hours_until_paid import hours_of

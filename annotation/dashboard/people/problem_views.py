@@ -16,7 +16,7 @@ from annotation.dashboard.forms import LONGEST_AMOUNT, cents_of, number_of
 from annotation.dashboard.worker_names import People, people_of
 from annotation.decisions.verdicts import voting_stages
 from common.actions import ActionError
-from common.seen_version import version_of
+from common.sent_form import version_of
 from tasks.models import PartnerReport, ProblemReport, ReportDecision, Turn, UnitItem
 from tasks.people import partner_reports, problem_reports
 from tasks.people.problem_reports import MOST_WORDS

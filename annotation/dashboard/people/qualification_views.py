@@ -11,7 +11,7 @@ from annotation.dashboard.collection_context import CollectionContext, collectio
 from annotation.dashboard.questions.reading import sheets_of, submission_of
 from annotation.dashboard.worker_names import People, people_of
 from collector.models import Stage
-from common.seen_version import OutOfDateError, version_of
+from common.sent_form import OutOfDateError, version_of
 from tasks.models import Grant, GrantState
 from tasks.people import qualifications
 

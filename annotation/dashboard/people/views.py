@@ -32,7 +32,7 @@ from annotation.models import Exclusion, Verdict
 from collector.models import CollectionState
 from collector.protocols.revisions import newest, revise
 from common.actions import ActionError
-from common.seen_version import version_of
+from common.sent_form import version_of
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
     Answer,

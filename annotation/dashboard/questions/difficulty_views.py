@@ -35,7 +35,7 @@ from annotation.splits.difficulty.single_hop_review import (
 from annotation.splits.difficulty.status import n_unjudged
 from common.actions import ActionError
 from common.long_work import WorkState
-from common.seen_version import OutOfDateError, version_of
+from common.sent_form import OutOfDateError, version_of
 from readers.reader import LIGHT
 from tasks.work.kinds.hit_words import title_of
 

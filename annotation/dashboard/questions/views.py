@@ -57,7 +57,7 @@ from annotation.decisions.verdicts import IN_ORDER, lock, voting_stages
 from annotation.models import Override, SplitAssignment, Verdict
 from collector.models import Corpus
 from common.actions import ActionError
-from common.seen_version import FIELD, check_seen, version_of
+from common.sent_form import FIELD, check_seen, version_of
 from tasks.models import Answer, Question
 from tasks.work.answer_summary import answer_text, type_words, written_beside
 from tasks.work.kinds.registry import kind_of

@@ -14,7 +14,7 @@ from collector.candidates.tests.making import make_pairs, make_towns
 from collector.graph import files
 from collector.models import Article, CandidateSet, Collection
 from collector.protocols.loading import get_protocol
-from common.seen_version import version_of
+from common.sent_form import version_of
 from common.tests.forms import hidden_in
 
 pytestmark = pytest.mark.django_db

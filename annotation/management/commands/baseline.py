@@ -17,8 +17,7 @@ from annotation.protocols.contracts import TRAINED
 from annotation.reports.scores import as_table
 from annotation.tables.terminal import table_lines
 from collector.protocols.loading import ProtocolError, all_protocols, get_protocol
-from common.arguments import seed
-from common.command_line import MANAGE
+from common.command_line import MANAGE, seed
 from readers.trained import ReaderError
 
 ALL = "all"

@@ -2,8 +2,7 @@
 
 from django.conf import settings
 
-from common.checkup import Check, checks_named
-from common.checkup_command import DoctorCommand
+from common.checkup import Check, DoctorCommand, checks_named
 from common.command_line import MANAGE
 
 

@@ -22,8 +22,7 @@ from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
-from common.arguments import processes
-from common.command_line import MANAGE
+from common.command_line import MANAGE, processes
 from common.long_work import WorkState
 
 

@@ -15,8 +15,7 @@ from collector.lookup import collection_named, corpus_named
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError, all_protocols, get_protocol
-from common.arguments import seed
-from common.command_line import MANAGE
+from common.command_line import MANAGE, seed
 from readers.trained import ReaderError
 
 

@@ -16,8 +16,7 @@ from annotation.tables.terminal import table_lines
 from collector.models import Corpus
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
-from common.arguments import seed
-from common.command_line import MANAGE
+from common.command_line import MANAGE, seed
 
 
 class Command(BaseCommand):

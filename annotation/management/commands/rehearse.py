@@ -17,8 +17,7 @@ from annotation.rehearsal.orders import (
 from collector.lookup import collection_named
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
-from common.arguments import whole
-from common.command_line import MANAGE
+from common.command_line import MANAGE, whole
 from common.long_work import WorkState
 from tasks.pages.wording import price
 

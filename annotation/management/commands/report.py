@@ -17,8 +17,7 @@ from annotation.tables.terminal import table_lines
 from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError
-from common.arguments import seed
-from common.command_line import MANAGE
+from common.command_line import MANAGE, seed
 
 
 class Command(BaseCommand):

@@ -14,8 +14,7 @@ from annotation.protocols.contracts import BASELINES, SCORING, TakesOptions
 from annotation.reports.scores import as_json, as_table
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from collector.protocols.part_contract import Part
-from common.arguments import seed
-from common.command_line import MANAGE
+from common.command_line import MANAGE, seed
 from readers.trained import ReaderError
 
 ALL = "all"

@@ -10,8 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from collector.graph.files import build_graph, path_of
 from collector.graph.graph_file import GraphError
 from collector.lookup import corpus_named
-from common.arguments import processes
-from common.command_line import MANAGE
+from common.command_line import MANAGE, processes
 
 
 class Command(BaseCommand):

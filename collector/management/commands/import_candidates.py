@@ -18,8 +18,7 @@ from collector.models import CandidateSet, Collection, SetRole
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.seeds.selection import is_curated
-from common.arguments import whole
-from common.command_line import MANAGE
+from common.command_line import MANAGE, whole
 
 
 class Command(BaseCommand):

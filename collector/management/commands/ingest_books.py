@@ -14,8 +14,7 @@ from collector.ingest.books.ingestion import (
 )
 from collector.ingest.command import IngestCommand, corpus_options, counted, told_in_one_line
 from collector.language_names import language_name
-from common.arguments import whole
-from common.command_line import MANAGE
+from common.command_line import MANAGE, whole
 
 
 class Command(IngestCommand):

@@ -12,8 +12,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.seeds.selection import cautions_of, select_seeds, stages_from_seeds
 from common.actions import ActionError
-from common.arguments import count
-from common.command_line import MANAGE
+from common.command_line import MANAGE, count
 
 
 class Command(BaseCommand):

@@ -8,8 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from common.arguments import whole
-from common.command_line import MANAGE
+from common.command_line import MANAGE, whole
 from marketplace import clock
 from marketplace.models import Event
 from marketplace.notifications.delivery import deliver_due, deliver_quietly

@@ -1,7 +1,6 @@
 """Finds what a crash can leave in the marketplace, and mends it when asked."""
 
-from common.checkup import Check
-from common.checkup_command import DoctorCommand
+from common.checkup import Check, DoctorCommand
 from marketplace.checkup import CHECKS
 
 

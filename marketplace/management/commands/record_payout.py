@@ -7,8 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from common.arguments import amount
-from common.command_line import MANAGE
+from common.command_line import MANAGE, amount
 from marketplace import clock
 from marketplace.amounts import price_of
 from marketplace.money.payouts import PayoutError, record_payout

@@ -16,8 +16,7 @@ from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import assignment
 from collector.protocols.revisions import Revision, planned, revise
 from common.actions import ActionError
-from common.arguments import amount
-from common.command_line import MANAGE
+from common.command_line import MANAGE, amount
 from tasks.costs.estimates import estimate, live_hits, totals, totals_from_now
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.publication import raise_budget

@@ -16,8 +16,7 @@ from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
 from collector.seeds.looser_thresholds import fitting_length
 from common.actions import ActionError
-from common.arguments import amount, seed
-from common.command_line import MANAGE
+from common.command_line import MANAGE, amount, seed
 from tasks.crowd.requester_api import MarketplaceError, asked_once
 from tasks.people.trusted import check_groups
 

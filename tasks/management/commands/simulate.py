@@ -15,8 +15,7 @@ from collector.models import Collection, CollectionState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError, get_protocol
 from common.actions import ActionError
-from common.arguments import processes, seed, whole
-from common.command_line import MANAGE
+from common.command_line import MANAGE, processes, seed, whole
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.people.hits_up import groups_needed
 from tasks.simulation import collection_watch

@@ -1,4 +1,6 @@
-"""Draws Markdown as HTML, in which nobody's HTML of their own is run."""
+"""Markdown drawn as HTML in which no HTML of its writer runs, and a parser that no page can end."""
+
+import html.parser
 
 from markdown_it import MarkdownIt
 
@@ -23,3 +25,14 @@ def html_of(text: str, *, lowered: int = 0) -> str:
 def _without_comments(text: str) -> str:
     before, opened, rest = text.partition("<!--")
     return before + _without_comments(rest.partition("-->")[2]) if opened else before
+
+
+class HTMLParser(html.parser.HTMLParser):
+    """Takes marked sections that HTML does not know, such as `<![x`, for comments, as browsers do.
+
+    Python's raises AssertionError at them.
+    """
+
+    def parse_marked_section(self, i: int, report: int = 1) -> int:
+        """Return where the section that begins at `i` ends, -1 where it does not."""
+        return self.parse_bogus_comment(i)

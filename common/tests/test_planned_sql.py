@@ -7,7 +7,7 @@ import pytest
 from django.contrib.contenttypes.models import ContentType
 from django.db import IntegrityError, connection, transaction
 
-from common import planned_statements
+from common import prepared_sql
 from common.prepared_sql import change, execute
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +46,7 @@ def test_a_value_is_of_its_own_type() -> None:
 
 def test_a_first_run_that_fails_leaves_the_statement_good() -> None:
     assert change(ADD, model="jar") == 1
-    planned_statements._prepared.clear()
+    prepared_sql._prepared.clear()
     for _ in range(2):
         with pytest.raises(IntegrityError), transaction.atomic():
             change(ADD, model="jar")
@@ -54,8 +54,8 @@ def test_a_first_run_that_fails_leaves_the_statement_good() -> None:
 
 
 def test_the_least_used_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planned_statements, "MOST", 2)
-    planned_statements._prepared.clear()
+    monkeypatch.setattr(prepared_sql, "MOST", 2)
+    prepared_sql._prepared.clear()
     for name in ("one", "two", "one", "three", "one"):
         assert execute(f"SELECT %s /* kept: {name} */", [1]) == [(1,)]
     assert [n_prepared(f"kept: {name} ") for name in ("one", "two", "three")] == [1, 0, 1]

@@ -1,9 +1,16 @@
-"""Takes in files that browsers send, whatever they are called."""
+"""Files that the sites serve under names of their content, and files that browsers send."""
 
 from typing import Any
 
 from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
+from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+
+class HashedStatic(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
+    """Collected files beside their compressed forms; scripts name one another by hash, too."""
+
+    support_js_module_import_aggregation = True
 
 
 class AnyName(TemporaryFileUploadHandler):
@@ -20,5 +27,5 @@ class AnyName(TemporaryFileUploadHandler):
 
 HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "common.uploaded_files.AnyName",
+    "common.site_files.AnyName",
 ]
