@@ -1,7 +1,8 @@
-"""Votes as a table of items by annotators: what every measure of agreement is computed from."""
+"""Votes as a table of items by annotators, and how often each pair of annotators differs."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 NONE = -1
@@ -62,3 +63,49 @@ def votes_of(
     for cell, place in cells.items():
         codes[cell] = place
     return Votes(tuple(items), tuple(annotators), tuple(places), codes)
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """How often one annotator gave a label where another gave one, on the items both have.
+
+    table: int[n_labels, n_labels], rows the first annotator's label, columns the second's.
+    """
+
+    first: Hashable
+    second: Hashable
+    table: Any
+
+    @property
+    def n_items(self) -> int:
+        """Return how many items both have labelled."""
+        return int(self.table.sum())
+
+    @property
+    def n_equal(self) -> int:
+        """Return on how many of them they say the same."""
+        return int(self.table.trace())
+
+    def cohen_kappa(self) -> float:
+        """Return Cohen's kappa; raises ValueError where it is not defined."""
+        if not self.n_items:
+            raise ValueError("Cohen's kappa needs an item that both have labelled.")
+        shares = self.table / self.n_items
+        expected = float(shares.sum(axis=0) @ shares.sum(axis=1))
+        if expected == 1.0:
+            raise ValueError("Cohen's kappa is not defined where every vote is the same label.")
+        return (self.n_equal / self.n_items - expected) / (1 - expected)
+
+
+def pair_confusions(votes: Votes) -> list[Confusion]:
+    """Return the confusion of each pair of annotators who share an item, in the table's order."""
+    import numpy
+
+    found = []
+    for one, other in combinations(range(len(votes.annotators)), 2):
+        both = (votes.codes[:, one] != NONE) & (votes.codes[:, other] != NONE)
+        if both.any():
+            table = numpy.zeros((len(votes.labels), len(votes.labels)), dtype=int)
+            numpy.add.at(table, (votes.codes[both, one], votes.codes[both, other]), 1)
+            found.append(Confusion(votes.annotators[one], votes.annotators[other], table))
+    return found

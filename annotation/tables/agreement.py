@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from annotation.agreement.confusion import Confusion, pair_confusions
 from annotation.agreement.dawid_skene import accuracies, accuracy_intervals, dawid_skene
 from annotation.agreement.kappa import COEFFICIENTS, Counts
-from annotation.agreement.votes import NONE, Votes, votes_of
+from annotation.agreement.votes import NONE, Confusion, Votes, pair_confusions, votes_of
 from annotation.records.schema import (
     QuestionRecord,
     SeedRecord,

@@ -15,7 +15,7 @@ from statistics import fmean
 import torch
 from torch import Tensor, nn
 
-from annotation.metrics.rouge import rouge_l
+from annotation.metrics.generated_text import rouge_l
 from annotation.protocols.bookqa.scoring import normalised, read_gold
 from readers.bookqa.infilling import infilled, span_lengths
 from readers.bookqa.material import (

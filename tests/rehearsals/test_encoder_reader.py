@@ -13,7 +13,7 @@ import numpy
 import pytest
 from django.core.management import call_command
 
-from annotation.metrics.significance import paired_bootstrap
+from annotation.metrics.generated_text import paired_bootstrap
 from annotation.metrics.token_overlap import exact_match
 from annotation.protocols.hotpotqa.tests.real import examples, records
 from deploy.benchmarks.light_reader import about

@@ -2,9 +2,8 @@
 
 import pytest
 
-from annotation.agreement.confusion import pair_confusions
 from annotation.agreement.tests.golden import is_number, tables
-from annotation.agreement.votes import votes_of
+from annotation.agreement.votes import pair_confusions, votes_of
 
 pytestmark = pytest.mark.pure
 

@@ -6,7 +6,7 @@ from operator import eq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.agreement.majority import largest_group
+from annotation.agreement.decision import largest_group
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=9))

@@ -11,11 +11,18 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from annotation.metrics.bleu import LONGEST, bleu, bleu_counts
-from annotation.metrics.meteor import MeteorError, find_meteor, meteor, meteor_counts
+from annotation.metrics.generated_text import (
+    LONGEST,
+    MeteorError,
+    bleu,
+    bleu_counts,
+    find_meteor,
+    meteor,
+    meteor_counts,
+    paired_bootstrap,
+    rouge_l,
+)
 from annotation.metrics.result import Option, Result, ScoreError, read_file
-from annotation.metrics.rouge import rouge_l
-from annotation.metrics.significance import paired_bootstrap
 from annotation.metrics.token_overlap import score_v1
 from annotation.protocols.bookqa.decomposition import NOTE, PAPER
 from annotation.protocols.bookqa.export import answers_by_id

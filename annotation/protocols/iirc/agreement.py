@@ -4,8 +4,8 @@ from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from annotation.agreement.decision import largest_group
 from annotation.agreement.kappa import fleiss_kappa
-from annotation.agreement.majority import largest_group
 from annotation.metrics.drop import Score, global_scores, score_question
 from annotation.protocols.iirc.analysis.released_answers import gold_of
 from annotation.protocols.iirc.validation import Vote, agree, vote

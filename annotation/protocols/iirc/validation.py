@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from annotation.agreement.decision import Decision, Outcome
-from annotation.agreement.majority import largest_group
+from annotation.agreement.decision import Decision, Outcome, largest_group
 from annotation.metrics.drop import answer_strings, exact_match
 from annotation.protocols.iirc.conversion import drop_answer
 from annotation.protocols.iirc.measurement_units import same_unit

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from annotation.metrics.rouge import BETA
+from annotation.metrics.generated_text import ROUGE_BETA
 
 MACHINE_BITS = 63
 _WORD = re.compile(r"[^\W_]+")
@@ -70,7 +70,7 @@ def _held_of(passage: Sequence[str], answer: Sequence[str]) -> Held:
 
 def _f(shared: int, length: int, n_answer: int) -> float:
     precision, recall = shared / length, shared / n_answer
-    return (1 + BETA**2) * precision * recall / (recall + BETA**2 * precision)
+    return (1 + ROUGE_BETA**2) * precision * recall / (recall + ROUGE_BETA**2 * precision)
 
 
 def _shared(passage: Sequence[str], answer: Sequence[str]) -> tuple[int, list[int], list[int]]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.metrics.significance import paired_bootstrap
+from annotation.metrics.generated_text import paired_bootstrap
 from annotation.protocols.bookqa.decomposition import NOTE
 from annotation.protocols.bookqa.decomposition import PAPER as BY_LABEL
 from annotation.protocols.bookqa.parameters import RankingTable

@@ -10,10 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.metrics.bleu import bleu, bleu_counts
-from annotation.metrics.meteor import MeteorError, find_meteor, meteor, meteor_counts
+from annotation.metrics.generated_text import (
+    MeteorError,
+    bleu,
+    bleu_counts,
+    find_meteor,
+    longest_common,
+    meteor,
+    meteor_counts,
+    rouge_l,
+)
 from annotation.metrics.result import ScoreError
-from annotation.metrics.rouge import longest_common, rouge_l
 from annotation.metrics.tests.golden import vectors
 from annotation.protocols.bookqa.export import question_ids
 from annotation.protocols.bookqa.scoring import BLEUS, normalised, score

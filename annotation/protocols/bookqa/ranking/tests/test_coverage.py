@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.metrics.rouge import rouge_l
+from annotation.metrics.generated_text import rouge_l
 from annotation.protocols.bookqa.ranking.coverage import (
     Held,
     best_spans,
