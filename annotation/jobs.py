@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from annotation.baselines.training_jobs import train_baseline
 from annotation.claimed_folders import remove_leftovers
-from annotation.decisions.replacements import replace_left_out
-from annotation.decisions.verdicts import decide_collection
+from annotation.decisions.verdicts import decide_collection, replace_left_out
 from annotation.left_files import remove_half_written
 from annotation.models import BaselineRun, CrossValidation, Fold, Rehearsal, ReleaseOrder
 from annotation.rehearsal.orders import rehearse

@@ -13,8 +13,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotation.decisions.exclusions import exclude_worker
-from annotation.decisions.overrides import override_verdict
+from annotation.decisions.by_hand import exclude_worker, override_verdict
 from annotation.models import Verdict
 from annotation.release.log import AssignmentLine
 from annotation.replay.rerun import Rerun

@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.db import connections, models
 from django.utils import timezone
 
-from annotation.decisions.exclusions import exclude_worker, include_again
+from annotation.decisions.by_hand import exclude_worker, include_again
 from annotation.models import Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.publish_release import publish_release

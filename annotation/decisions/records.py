@@ -12,8 +12,8 @@ from itertools import islice
 from django.db import connection, transaction
 from django.db.models import Count, Prefetch, QuerySet
 
+from annotation.decisions.by_hand import stages_apart
 from annotation.decisions.counted_work import counted_without, excluded_workers, is_counted
-from annotation.decisions.label_decisions import stages_apart
 from annotation.decisions.verdicts import IN_ORDER
 from annotation.models import Context
 from annotation.records.schema import (

@@ -28,13 +28,14 @@ from annotation.decisions.counted_work import (
     is_counted,
 )
 from annotation.models import Verdict
-from annotation.protocols.contracts import VALIDATION, ValidationPart
+from annotation.protocols.contracts import VALIDATION
 from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import Parameters
-from tasks.models import Answer, Question, Unit, UnitItem
+from tasks.models import Answer, Question, Submission, Unit, UnitItem
 from tasks.work.kinds.registry import kind_of
+from tasks.work.units import left_out, made_by, replace_work, take_back_replacement
 
 CHUNK = 500
 # Answers in the order in which they were given. Clocks do not tell it: of two handed in at once the
@@ -46,7 +47,6 @@ IN_ORDER = (
 )
 # While a HIT waits for its people, in a stage that gives more of them to a part of its HITs.
 MORE = "waiting_for_more_people"
-SAY_WHY = "Say in the note why: whoever reads the dataset's log wants to know."
 LEFT_OUT = Decision(Outcome.DROPPED, "writer_left_out", "Its writer is left out.")
 OF_TWO = replace(LEFT_OUT, sentence="One of the two people of this dialog is left out.")
 
@@ -61,23 +61,29 @@ def decide_collection(collection: Collection, now: datetime) -> int:
     are not counted.
     """
     parameters = parameters_of(collection)
-    validation = get_protocol(collection.protocol).part(VALIDATION)
     changed = 0
-    for stage_names, asked in _due(collection, parameters):
-        for question in asked.order_by("id").select_related("seed").iterator(CHUNK):
-            changed += _decide(collection, question, stage_names, validation, parameters, now)
+    for asked in _due(collection, parameters):
+        for question in asked.order_by("id").select_related("seed", "stage").iterator(CHUNK):
+            with transaction.atomic():
+                lock(question)
+                out = excluded_workers(collection)
+                row = Verdict.objects.select_for_update().filter(question=question).first()
+                if row and row.overridden and (row.chosen is None or is_counted(row.chosen, out)):
+                    # A requester has decided since the question was picked.
+                    continue
+                decided = _decided(question, collection, parameters, out, now)
+                Verdict.objects.update_or_create(question=question, defaults=decided)
+                changed += 1
     return changed
 
 
 def is_decided(collection: Collection) -> bool:
     """Return whether all votes that have been given are decided on."""
-    return not any(asked.exists() for _, asked in _due(collection, parameters_of(collection)))
+    return not any(asked.exists() for asked in _due(collection, parameters_of(collection)))
 
 
-def _due(
-    collection: Collection, parameters: Parameters
-) -> Iterator[tuple[Sequence[str], QuerySet[Question]]]:
-    """Yield the questions of each stage that are to be decided, with the stages that vote."""
+def _due(collection: Collection, parameters: Parameters) -> Iterator[QuerySet[Question]]:
+    """Yield the questions of each stage that are to be decided."""
     out = excluded_workers(collection)
     for source_name, stage_names in voting_stages(parameters).items():
         given = Q(answers__stage__name__in=stage_names, answers__corrected_by="")
@@ -94,12 +100,11 @@ def _due(
         said = Answer.objects.filter(question=OuterRef("pk"), stage__name=source_name)
         is_over = Q(Exists(said)) if is_dialog else Q(pk=None)
         yield (
-            stage_names,
             Question.objects.filter(stage__collection=collection, stage__name=source_name)
             .annotate(votes=Count("answers", filter=given), last=Max("answers__id", filter=given))
             .filter(Q(votes__gt=0) | Q(verdict__isnull=False) | is_over)
             .filter(Q(verdict__isnull=True) | changed_votes | ~stands | given_up)
-            .exclude(Q(verdict__overridden=True) & stands),
+            .exclude(Q(verdict__overridden=True) & stands)
         )
 
 
@@ -109,13 +114,10 @@ def decide_anew(collection: Collection, questions: Iterable[Question], now: date
     A question without any vote has no verdict, unless its writer or teacher is left out. Expects a
     transaction, and the questions in the order of their ids.
     """
-    parameters = parameters_of(collection)
-    validation = get_protocol(collection.protocol).part(VALIDATION)
-    out, stages = excluded_workers(collection), voting_stages(parameters)
+    parameters, out = parameters_of(collection), excluded_workers(collection)
     for question in questions:
-        names = stages[question.stage.name]
         lock(question)
-        decided = _decided(question, names, validation, parameters, out, now)
+        decided = _decided(question, collection, parameters, out, now)
         rows = Verdict.objects.filter(question=question)
         is_decided = decided["n_votes"] or decided["outcome"] != Outcome.WAITING
         if is_decided or rows.filter(overrides__isnull=False):
@@ -166,46 +168,21 @@ def lock(question: Question) -> None:
     Question.objects.select_for_update(no_key=True).only("pk").get(pk=question.pk)
 
 
-def _decide(
-    collection: Collection,
-    question: Question,
-    stage_names: Sequence[str],
-    validation: ValidationPart[object, Parameters],
-    parameters: Parameters,
-    now: datetime,
-) -> int:
-    with transaction.atomic():
-        lock(question)
-        out = excluded_workers(collection)
-        decided = _decided(question, stage_names, validation, parameters, out, now)
-        row = Verdict.objects.select_for_update().filter(question=question).first()
-        if row and row.overridden and (row.chosen is None or is_counted(row.chosen, out)):
-            # A requester has decided since the question was picked.
-            return 0
-        Verdict.objects.update_or_create(question=question, defaults=decided)
-    return 1
-
-
 def decide_by_votes(verdict: Verdict, now: datetime) -> None:
     """Set the verdict, not saved, to what its votes say now, whoever decided before.
 
     Expects its question locked. Raises ProtocolError for a collection that this installation
     cannot read.
     """
-    question = verdict.question
-    collection = question.stage.collection
-    parameters = parameters_of(collection)
-    validation = get_protocol(collection.protocol).part(VALIDATION)
-    names, out = voting_stages(parameters)[question.stage.name], excluded_workers(collection)
-    decided = _decided(question, names, validation, parameters, out, now)
-    for name, value in decided.items():
+    collection = verdict.question.stage.collection
+    parameters, out = parameters_of(collection), excluded_workers(collection)
+    for name, value in _decided(verdict.question, collection, parameters, out, now).items():
         setattr(verdict, name, value)
 
 
 def _decided(
     question: Question,
-    stage_names: Sequence[str],
-    validation: ValidationPart[object, Parameters],
+    collection: Collection,
     parameters: Parameters,
     out: AbstractSet[str],
     now: datetime,
@@ -215,8 +192,9 @@ def _decided(
     out: the workers who are left out; what one of them wrote is dropped whatever its votes, and so
     is a dialog whose teacher's answers do not count.
     """
+    stage_names = voting_stages(parameters)[question.stage.name]
     answers = votes_on(question, stage_names, out)
-    to_come = _to_come(question.stage.collection, stage_names, parameters)
+    to_come = _to_come(collection, stage_names, parameters)
     left = F("redundancy") - F("submitted")
     missing = to_come.filter(items__question=question).aggregate(n=Sum(left, default=0))["n"]
     of_dialog = kind_of(question.stage).pairs_workers
@@ -228,6 +206,7 @@ def _decided(
         sentence = f"{len(answers)} of {wanted} people have given their votes so far."
         found = Decision(Outcome.WAITING, MORE, sentence)
     else:
+        validation = get_protocol(collection.protocol).part(VALIDATION)
         votes = [validation.vote(answer.type, answer.payload) for answer in answers]
         found = validation.verdict(votes, parameters, question.seed.fold or "train")
     chosen = answers[found.chosen] if found.chosen is not None else None
@@ -285,3 +264,38 @@ def verdict_counts(collection: Collection) -> VerdictCounts:
         .annotate(n=Count("pk"))
     )
     return VerdictCounts(**{row["outcome"]: row["n"] for row in rows})
+
+
+def replace_left_out(collection: Collection) -> int:
+    """Open a place for each piece of work that counts no more; returns how many have changed.
+
+    That of a vote where a question of its HIT is not decided and nobody else is asked; that of
+    questions and of a second reading in any case. Each is replaced once, in open stages; where
+    its worker counts again, the new place goes unless somebody has taken it.
+    """
+    parameters = parameters_of(collection)
+    asking = voting_stages(parameters)
+    voting = {name for names in asking.values() for name in names} - {*asking}
+    read = [name for name, table in parameters.stages().items() if table.sample_questions]
+    items = UnitItem.objects.filter(unit=OuterRef("lease__unit"))
+    undecided = Q(question__verdict=None) | Q(question__verdict__outcome=Outcome.WAITING)
+    out = left_out(collection.pk)
+    waits = Q(
+        Exists(items.filter(undecided).exclude(made_by(out, "question__"))),
+        lease__unit__submitted__gte=F("lease__unit__redundancy"),
+        lease__unit__stage__name__in=voting,
+    )
+    # A ticket for dialogs has no items: those are paired anew by their topics alone.
+    wrote = Q(Exists(items), questions__isnull=False, lease__unit__stage__name__in=asking)
+    handed_in = Submission.objects.filter(lease__unit__stage__collection=collection)
+    back = handed_in.filter(replaced=True).exclude(lease__worker__in=out)
+    works = handed_in.filter(
+        waits | wrote | Q(lease__unit__stage__name__in=read),
+        counts=True,
+        replaced=False,
+        lease__worker__in=out,
+        lease__unit__closed=False,
+        lease__unit__stage__state=StageState.OPEN,
+    )
+    changed = sum(take_back_replacement(pk) for pk in list(back.values_list("pk", flat=True)))
+    return changed + sum(replace_work(pk) for pk in set(works.values_list("pk", flat=True)))

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Prefetch, Q, Sum
 
-from annotation.decisions.label_decisions import stages_apart
+from annotation.decisions.by_hand import stages_apart
 from annotation.models import Exclusion, Override, Statement, Verdict
 from annotation.release.assignment_log import Assignment, assignments, unit_name, units_of
 from annotation.release.facts import Dates

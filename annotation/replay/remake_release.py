@@ -10,9 +10,14 @@ import httpx
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.decisions.exclusions import exclude_worker, include_again
-from annotation.decisions.label_decisions import decide_labels
-from annotation.decisions.overrides import correct, follow_votes, override_verdict
+from annotation.decisions.by_hand import (
+    correct,
+    decide_labels,
+    exclude_worker,
+    follow_votes,
+    include_again,
+    override_verdict,
+)
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
 from annotation.release.facts import Dates

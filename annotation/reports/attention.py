@@ -8,9 +8,8 @@ from datetime import timedelta
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from annotation.decisions.by_hand import fallen, stages_apart, undecided
 from annotation.decisions.counted_work import counted_without
-from annotation.decisions.label_decisions import stages_apart, undecided
-from annotation.decisions.overrides import fallen
 from annotation.decisions.verdicts import LEFT_OUT
 from annotation.models import Verdict
 from collector.models import Collection

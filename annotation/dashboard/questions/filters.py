@@ -25,9 +25,8 @@ from django.db.models.sql.compiler import SQLCompiler
 from annotation.dashboard.collection_context import CollectionContext
 from annotation.dashboard.lists import order_of
 from annotation.dashboard.worker_names import people_of
+from annotation.decisions.by_hand import REASON, UNUSABLE, fallen, stages_apart, undecided
 from annotation.decisions.counted_work import counted_without, counted_work_of
-from annotation.decisions.label_decisions import stages_apart, undecided
-from annotation.decisions.overrides import REASON, UNUSABLE, fallen
 from annotation.decisions.verdicts import LEFT_OUT, voting_stages
 from annotation.models import Verdict
 from annotation.models.verdict import OUTCOMES

@@ -50,9 +50,16 @@ from annotation.dashboard.questions.reading import (
     seed_paragraphs,
 )
 from annotation.dashboard.worker_names import People, people_of
+from annotation.decisions.by_hand import (
+    correct,
+    decide_labels,
+    decisions_on,
+    fallen,
+    follow_votes,
+    override_verdict,
+    stages_apart,
+)
 from annotation.decisions.counted_work import excluded_workers, is_counted
-from annotation.decisions.label_decisions import decide_labels, decisions_on, stages_apart
-from annotation.decisions.overrides import correct, fallen, follow_votes, override_verdict
 from annotation.decisions.verdicts import IN_ORDER, lock, voting_stages
 from annotation.models import Override, SplitAssignment, Verdict
 from collector.models import Corpus

@@ -12,8 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.dashboard.tests.making import make_answer, make_lease, make_question
-from annotation.decisions.exclusions import exclude_worker
-from annotation.decisions.overrides import override_verdict
+from annotation.decisions.by_hand import exclude_worker, override_verdict
 from annotation.decisions.verdicts import decide_collection
 from annotation.release.publish_release import publish_release
 from annotation.splits.assignment import make_splits

@@ -16,7 +16,7 @@ from annotation.dashboard.tests.making import (
     plain,
 )
 from annotation.dashboard.tests.test_collections import queries
-from annotation.decisions.exclusions import exclude_worker
+from annotation.decisions.by_hand import exclude_worker
 from annotation.decisions.verdicts import decide_collection
 from collector.models import Collection
 from common.actions import ActionError

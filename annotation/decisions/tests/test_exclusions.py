@@ -3,8 +3,7 @@
 import pytest
 
 from annotation.dashboard.tests.making import make_answer, make_question, make_submission
-from annotation.decisions.exclusions import exclude_worker, include_again
-from annotation.decisions.overrides import override_verdict
+from annotation.decisions.by_hand import exclude_worker, include_again, override_verdict
 from annotation.decisions.records import records
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Exclusion, Verdict

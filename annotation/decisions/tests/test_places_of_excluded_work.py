@@ -5,7 +5,7 @@ from django.db.models import F
 
 from annotation.dashboard.collections import progress
 from annotation.dashboard.tests.making import make_question
-from annotation.decisions.exclusions import exclude_worker, include_again
+from annotation.decisions.by_hand import exclude_worker, include_again
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import FOLDS

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.dashboard.tests.making import make_answer, make_question, make_submission
-from annotation.decisions.exclusions import exclude_worker, include_again
+from annotation.decisions.by_hand import exclude_worker, include_again
 from annotation.jobs import decide
 from annotation.models import Verdict
 from collector.models import Collection, Seed, Stage

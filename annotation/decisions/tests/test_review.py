@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
-from annotation.decisions.overrides import MAX_SENTENCE, correct, follow_votes, override_verdict
+from annotation.decisions.by_hand import MAX_SENTENCE, correct, follow_votes, override_verdict
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
 from common.actions import ActionError

@@ -9,7 +9,7 @@ from django.db import connection
 
 from annotation.dashboard.tests.making import make_answer, make_question
 from annotation.decisions import verdicts
-from annotation.decisions.exclusions import exclude_worker
+from annotation.decisions.by_hand import exclude_worker
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
 from tasks.models import Question

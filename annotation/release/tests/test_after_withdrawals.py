@@ -8,8 +8,14 @@ import pytest
 from django.core.management import call_command
 
 from annotation.dashboard.tests.making import make_browser, plain, send
-from annotation.decisions.exclusions import exclude_worker, include_again
-from annotation.decisions.overrides import correct, fallen, follow_votes, override_verdict
+from annotation.decisions.by_hand import (
+    correct,
+    exclude_worker,
+    fallen,
+    follow_votes,
+    include_again,
+    override_verdict,
+)
 from annotation.decisions.records import records
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Override, Verdict

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.decisions.exclusions import exclude_worker
-from annotation.decisions.overrides import correct, follow_votes, override_verdict
+from annotation.decisions.by_hand import correct, exclude_worker, follow_votes, override_verdict
 from annotation.models import Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.assignment_log import assignments, work_digest

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from annotation.decisions.exclusions import exclude_worker
+from annotation.decisions.by_hand import exclude_worker
 from annotation.decisions.records import pseudonym
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Release, Verdict

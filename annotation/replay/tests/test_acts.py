@@ -11,8 +11,13 @@ from django.apps import apps
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.decisions.exclusions import exclude_worker, include_again
-from annotation.decisions.overrides import correct, follow_votes, override_verdict
+from annotation.decisions.by_hand import (
+    correct,
+    exclude_worker,
+    follow_votes,
+    include_again,
+    override_verdict,
+)
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Exclusion, Override, Verdict
 from annotation.protocols.hotpotqa.tests.pairs import pairs

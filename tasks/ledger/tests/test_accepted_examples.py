@@ -225,7 +225,7 @@ def test_a_bonus_for_work_whose_rejection_is_taken_back_is_owed_though_its_money
 def test_work_of_an_excluded_worker_waits_for_its_bonuses_until_that_is_taken_back(
     pairs, stage
 ) -> None:
-    from annotation.decisions.exclusions import exclude_worker, include_again
+    from annotation.decisions.by_hand import exclude_worker, include_again
     from annotation.decisions.verdicts import decide_anew
 
     ada = make_worker("AADA")

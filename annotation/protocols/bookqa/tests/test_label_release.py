@@ -12,8 +12,7 @@ from django.utils.html import escape
 from pyarrow import parquet
 
 from annotation.dashboard.tests.making import make_browser, send
-from annotation.decisions.exclusions import exclude_worker
-from annotation.decisions.label_decisions import decide_labels
+from annotation.decisions.by_hand import decide_labels, exclude_worker
 from annotation.decisions.records import pseudonym
 from annotation.models import Exclusion, Verdict
 from annotation.protocols.bookqa.export import question_ids

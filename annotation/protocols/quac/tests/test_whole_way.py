@@ -13,7 +13,7 @@ from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
-from annotation.decisions.exclusions import exclude_worker, include_again
+from annotation.decisions.by_hand import exclude_worker, include_again
 from annotation.decisions.verdicts import decide_collection
 from annotation.jobs import decide
 from annotation.models import Verdict
