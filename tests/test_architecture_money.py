@@ -15,8 +15,7 @@ PAGES |= {"annotation/dashboard/people/problem_views.py"}
 # What turns votes into verdicts and verdicts into splits, and where a person overrides one.
 BELIEF = (
     "decisions.verdicts",
-    "decisions.overrides",
-    "decisions.exclusions",
+    "decisions.by_hand",
     "splits.assignment",
     "splits.human_performance",
     "dashboard.questions.filters",
