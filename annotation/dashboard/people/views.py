@@ -25,8 +25,8 @@ from annotation.dashboard.forms import marketplace_problem, number_of
 from annotation.dashboard.lists import asks_for_csv, csv_of, order_of
 from annotation.dashboard.money.assignments import lines_of
 from annotation.dashboard.worker_names import is_called, people_of
+from annotation.decisions.by_hand import exclude_worker, include_again
 from annotation.decisions.counted_work import excluded_workers
-from annotation.decisions.exclusions import exclude_worker, include_again
 from annotation.decisions.verdicts import voting_stages
 from annotation.models import Exclusion, Verdict
 from collector.models import CollectionState
