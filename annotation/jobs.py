@@ -15,9 +15,9 @@ from annotation.left_files import remove_half_written
 from annotation.models import BaselineRun, CrossValidation, Fold, Rehearsal, ReleaseOrder
 from annotation.rehearsal.orders import rehearse
 from annotation.release.release_jobs import fulfil
-from annotation.splits.difficulty.runs import sum_up
-from annotation.splits.difficulty.training import train_alone
+from annotation.splits.cross_validation import sum_up
 from annotation.splits.human_performance import sample_questions
+from annotation.splits.training import train_alone
 from collector.celery import app
 from collector.ingest.documents.uploads import read_upload
 from collector.models import Collection, CollectionState, DocumentUpload

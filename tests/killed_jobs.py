@@ -293,10 +293,9 @@ def wrong_upload() -> Iterator[str]:
 def lay_out_fold() -> None:
     from django.utils import timezone
 
-    from annotation.splits.difficulty.runs import begin_run
-    from annotation.splits.difficulty.single_hop_review import decide, draw_sample
-    from annotation.splits.difficulty.status import table_of
-    from annotation.splits.difficulty.tests.making import make_kept
+    from annotation.splits.cross_validation import begin_run, table_of
+    from annotation.splits.single_hop_review import decide, draw_sample
+    from annotation.splits.tests.making import make_kept
 
     collection = make_kept(24)
     table = table_of(collection)
@@ -421,7 +420,7 @@ def main(name: str, home: Path, every: int = 1) -> None:
     django.setup()
     from django.conf import settings
 
-    from annotation.splits.difficulty.reader_process import ReaderProcess
+    from annotation.splits.training import ReaderProcess
     from collector.ingest.documents import files, ingestion, reading, uploads
 
     settings.RELEASES = site / "releases"

@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotation.dashboard.access import requester_required
 from annotation.protocols.contracts import DifficultyTable
 from annotation.reports.attention import decisions_waiting, problems_open, submissions_waiting
-from annotation.splits.difficulty.single_hop_review import undecided
+from annotation.splits.single_hop_review import undecided
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError

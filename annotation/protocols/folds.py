@@ -10,6 +10,10 @@ from typing import Any
 from collector.protocols.parameters import FOLDS
 from collector.seeds.candidate import text_key
 
+# Texts with this many terms in a row in common are the same text. Fewer are a turn of phrase, which
+# may stand in two splits.
+SAME_TERMS = 8
+
 
 def plan(
     seeds: Iterable[Any],

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from annotation.models import Context
 from annotation.protocols.contracts import CONTEXTS, ContextsPart
 from annotation.records.schema import IMPORTED
-from annotation.splits.difficulty.examples import kept_questions
+from annotation.splits.kept_questions import kept_questions
 from collector.ingest.segmentation import split, version
 from collector.models import Collection, Paragraph
 from collector.protocols.creation import parameters_of

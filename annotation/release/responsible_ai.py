@@ -14,7 +14,7 @@ from annotation.release.facts import (
     workers_told,
 )
 from annotation.release.worker_texts import versions_read
-from annotation.splits.difficulty.status import last_run
+from annotation.splits.cross_validation import last_run
 from annotation.tables.table import Table
 from collector.ingest.licences import SEVERAL, contradictions, named
 from collector.language_names import language_name

@@ -9,7 +9,7 @@ from django.db import transaction
 from annotation.models import SplitAssignment, ToldQuestion
 from annotation.protocols.contracts import EXPORT
 from annotation.records.withholding import Told
-from annotation.splits.settled import told_splits
+from annotation.splits.kept_questions import told_splits
 from collector.models import Collection
 from collector.protocols.loading import get_protocol
 from common.actions import ActionError

@@ -45,8 +45,8 @@ from annotation.release.log import (
     UnitLine,
     text_sha256,
 )
-from annotation.splits.difficulty.single_hop_review import decisions
-from annotation.splits.difficulty.status import last_run
+from annotation.splits.cross_validation import last_run
+from annotation.splits.single_hop_review import decisions
 from collector.code_points import CodePoints
 from collector.models import Collection, SeedParagraph, StageState
 from collector.models.corpus import CorpusKind

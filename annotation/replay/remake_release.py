@@ -36,9 +36,8 @@ from annotation.release.release_folder import SUMS, digests
 from annotation.replay.recreation import OWN_MAINTENANCE, recreate_collection
 from annotation.replay.rerun import Rerun
 from annotation.splits.assignment import make_splits
-from annotation.splits.difficulty.runs import run_of_answers
-from annotation.splits.difficulty.single_hop_review import decide
-from annotation.splits.difficulty.status import table_of
+from annotation.splits.cross_validation import run_of_answers, table_of
+from annotation.splits.single_hop_review import decide
 from collector.models import Collection, CollectionState, Corpus
 from collector.protocols.creation import parameters_of
 from readers.example import Prediction

@@ -1,25 +1,105 @@
-"""Puts every kept question into its split."""
+"""Puts every kept question into its split, together with those that rest on the same passages."""
 
 import random
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import islice
+from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.models import SplitAssignment
 from annotation.protocols.contracts import EXPORT
-from annotation.splits.difficulty.examples import kept_questions
-from annotation.splits.difficulty.status import as_example, facts_of, table_of
-from annotation.splits.evidence import resting_on
-from annotation.splits.settled import settled, told_splits
-from collector.models import Collection
+from annotation.protocols.folds import SAME_TERMS
+from annotation.splits.cross_validation import as_example, facts_of, table_of
+from annotation.splits.kept_questions import kept_questions, settled, told_splits
+from collector.models import Collection, Paragraph, SeedParagraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
+from collector.retrieval.near_duplicates import alike
+from collector.retrieval.terms import terms
 from collector.seeds.candidate import Example
+from collector.seeds.near_copies import least_share
 from collector.seeds.seed_contracts import SPLITS
+from tasks.models import Answer, Question
+from tasks.work.cited_passages import name_of, paragraph_of, text_of
 
+AT_ONCE = 500
 CHUNK = 2000
+
+
+def resting_on(collection: Collection, kept: QuerySet[Question]) -> dict[int, dict[str, str]]:
+    """Return by question id what it rests on, by name, each with the planned fold of its document.
+
+    The fold is blank where no seed shows the document, and of the question's own words. Passages
+    that are nearly the same have one name. Empty for a protocol whose questions are not placed so,
+    and for published files, whose splits are theirs.
+    """
+    protocol = get_protocol(collection.protocol)
+    if not protocol.has(SPLITS, "rests_on") or collection.official_files.exists():
+        return {}
+    rests_on = protocol.part(SPLITS).rests_on
+    shown, folds = _shown(collection)
+    found: dict[int, list[tuple[str, int]]] = {}
+    runs: dict[int, list[str]] = {}
+    for row, answers in _with_answers(kept):
+        passages_of = rests_on(row.stage.name, shown.get(row.seed_id, ()), answers)
+        found[row.pk] = list(dict.fromkeys(passages_of))
+        # Questions with a run of terms in common are taken for one.
+        asked = terms(row.text)
+        n_runs = max(1, len(asked) - SAME_TERMS + 1)
+        runs[row.pk] = [
+            f"asks {' '.join(asked[at : at + SAME_TERMS])}" for at in range(n_runs) if asked
+        ]
+    # In an order that no database decides: the first of what is nearly the same names it.
+    names = sorted({name_of(*each) for some in found.values() for each in some})
+    same = alike(_texts(collection, names), least_share(parameters_of(collection)))
+    named = dict(zip(names, (names[number] for number in same), strict=True))
+    resting: dict[int, dict[str, str]] = {}
+    for question, own in found.items():
+        resting[question] = dict.fromkeys(runs[question], "")
+        for document, paragraph in own:
+            name = named[name_of(document, paragraph)]
+            # Of two documents that have the passage one may be planned.
+            resting[question][name] = resting[question].get(name) or folds.get(document, "")
+    return resting
+
+
+def _texts(collection: Collection, names: Sequence[str]) -> Iterator[str]:
+    """Yield each passage's text; blank for one that is not there."""
+    for name in names:
+        try:
+            yield text_of(paragraph_of(collection.corpus_id, name))
+        except Paragraph.DoesNotExist:
+            yield ""
+
+
+def _shown(collection: Collection) -> tuple[dict[int, list[tuple[str, int]]], dict[str, str]]:
+    """Return each seed's passages, by seed id, and the fold of each document, by its own id."""
+    rows = SeedParagraph.objects.filter(seed__collection=collection).order_by("seed", "position")
+    shown: dict[int, list[tuple[str, int]]] = {}
+    folds: dict[str, str] = {}
+    for row in rows.select_related("seed", "paragraph__article__document").iterator(AT_ONCE):
+        article = row.paragraph.article
+        document = getattr(article, "document", None)
+        own = document.external_id if document else article.title
+        shown.setdefault(row.seed_id, []).append((own, row.paragraph.position))
+        if row.seed.fold:
+            folds[own] = row.seed.fold
+    return shown, folds
+
+
+def _with_answers(kept: QuerySet[Question]) -> Iterator[tuple[Question, list[dict[str, Any]]]]:
+    """Yield each question with the payloads of the answers that its verdict believes."""
+    rows = kept.select_related("stage", "verdict").iterator(AT_ONCE)
+    while some := list(islice(rows, AT_ONCE)):
+        of = {row.pk: {row.verdict.chosen_id, *row.verdict.agreeing} - {None} for row in some}
+        wanted = set().union(*of.values())
+        payloads = dict(Answer.objects.filter(pk__in=wanted).values_list("pk", "payload"))
+        for row in some:
+            yield row, [payloads[pk] for pk in sorted(of[row.pk]) if pk in payloads]
 
 
 def make_splits(collection: Collection, now: datetime) -> dict[str, int]:

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from annotation.decisions.verdicts import is_decided
-from annotation.splits.difficulty.examples import kept_questions
+from annotation.splits.kept_questions import kept_questions
 from collector.models import Collection, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable

@@ -8,7 +8,7 @@ from annotation.dashboard.tests.making import make_answer, make_question, make_v
 from annotation.models import SplitAssignment
 from annotation.splits import assignment
 from annotation.splits.assignment import make_splits
-from annotation.splits.difficulty.status import Facts
+from annotation.splits.cross_validation import Facts
 from collector.models import Collection
 from tasks.models import Question
 from tasks.tests.making import NOW, make_collection, stage_of

@@ -17,8 +17,8 @@ from annotation.dashboard.worker_names import People
 from annotation.decisions.counted_work import counted_without
 from annotation.models import Exclusion, Override, Release, Verdict
 from annotation.reports.attention import Attention, attention_to, counted
-from annotation.splits.difficulty.examples import kept_questions
 from annotation.splits.human_performance import sampled_questions
+from annotation.splits.kept_questions import kept_questions
 from collector.models import Collection, CollectionRevision, CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError

@@ -35,7 +35,7 @@ from annotation.decisions.verdicts import is_decided, verdict_counts
 from annotation.models import Release
 from annotation.reports.attention import attention_to
 from annotation.reports.finishing import finishing_report
-from annotation.splits.difficulty.status import last_run
+from annotation.splits.cross_validation import last_run
 from collector.ingest.licences import licence_cautions
 from collector.models import Collection, CollectionState, Stage
 from collector.protocols import housekeeping

@@ -20,10 +20,9 @@ from annotation.models import CrossValidation, HopDecision, Hops, SampledQuestio
 from annotation.protocols.contracts import DifficultyTable
 from annotation.protocols.single_paragraph_hint import answers_alone
 from annotation.splits.assignment import make_splits
-from annotation.splits.difficulty.examples import answer_of, kept_questions
-from annotation.splits.difficulty.readers import readers_of
-from annotation.splits.difficulty.runs import begin_run
-from annotation.splits.difficulty.single_hop_review import (
+from annotation.splits.cross_validation import begin_run, n_unjudged, readers_of
+from annotation.splits.kept_questions import answer_of, kept_questions
+from annotation.splits.single_hop_review import (
     decide,
     decisions,
     draw_sample,
@@ -32,7 +31,6 @@ from annotation.splits.difficulty.single_hop_review import (
     suggested,
     undecided,
 )
-from annotation.splits.difficulty.status import n_unjudged
 from common.actions import ActionError
 from common.long_work import WorkState
 from common.sent_form import OutOfDateError, version_of

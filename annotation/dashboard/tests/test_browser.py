@@ -23,9 +23,9 @@ from annotation.dashboard.tests.making import (
     make_verdict,
 )
 from annotation.models import Override, Release
-from annotation.splits.difficulty.single_hop_review import draw_sample
-from annotation.splits.difficulty.status import table_of
-from annotation.splits.difficulty.tests.making import make_kept
+from annotation.splits.cross_validation import table_of
+from annotation.splits.single_hop_review import draw_sample
+from annotation.splits.tests.making import make_kept
 from collector.candidates.tests.making import make_pairs, make_towns
 from collector.models import CandidateSet, Collection
 from collector.seeds.selection import select_seeds

@@ -14,8 +14,9 @@ from annotation.models import (
     Verdict,
 )
 from annotation.release.release_jobs import fulfil
-from annotation.splits.difficulty.runs import begin_run
-from annotation.splits.difficulty.single_hop_review import (
+from annotation.splits.cross_validation import begin_run, table_of
+from annotation.splits.human_performance import sample_questions
+from annotation.splits.single_hop_review import (
     decisions,
     draw,
     draw_sample,
@@ -23,9 +24,7 @@ from annotation.splits.difficulty.single_hop_review import (
     top_contributors,
     undecided,
 )
-from annotation.splits.difficulty.status import table_of
-from annotation.splits.difficulty.tests.making import NOW, make_kept
-from annotation.splits.human_performance import sample_questions
+from annotation.splits.tests.making import NOW, make_kept
 from collector.models import Collection
 from tasks.models import Worker
 from tasks.tests.making import make_collection

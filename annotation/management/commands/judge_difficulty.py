@@ -12,12 +12,19 @@ from rich.progress import Progress
 
 from annotation.models import CrossValidation, Fold
 from annotation.protocols.contracts import DifficultyTable
-from annotation.splits.difficulty.predictions import PredictionsError
-from annotation.splits.difficulty.readers import check_trainable, chosen_reader
-from annotation.splits.difficulty.runs import begin_run, run_from_file, write_examples
-from annotation.splits.difficulty.single_hop_review import decide, draw_sample, undecided
-from annotation.splits.difficulty.status import last_run, n_unjudged, table_of
-from annotation.splits.difficulty.training import work_on
+from annotation.splits.cross_validation import (
+    PredictionsError,
+    begin_run,
+    check_trainable,
+    chosen_reader,
+    last_run,
+    n_unjudged,
+    run_from_file,
+    table_of,
+    write_examples,
+)
+from annotation.splits.single_hop_review import decide, draw_sample, undecided
+from annotation.splits.training import work_on
 from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError

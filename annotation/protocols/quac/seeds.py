@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_URL, uuid5
 
+from annotation.protocols.folds import SAME_TERMS
 from collector.code_points import CodePoints
 from collector.ingest.link_resolution import Resolver
 from collector.ingest.segmentation import split, tokens
@@ -29,8 +30,6 @@ Incoming = Callable[[], Counter[int]]
 ARTICLES_AT_ONCE = 500
 PROSE = "paragraph"
 LEAD = 0
-# A shorter paragraph is a turn of phrase: it may stand in two splits.
-FEWEST_TERMS = 8
 # Where a word of the parameters must stand in a title.
 BEGINNING_A_WORD, AT_THE_END = r"(?:^|\W){}", r"(?:^|\W){}$"
 
@@ -235,4 +234,4 @@ def texts_of(texts: Sequence[str]) -> tuple[str, ...]:
 
     Articles that begin alike, and sections with a paragraph in common, share a fold.
     """
-    return (texts[0], *(text for text in texts[1:] if len(terms(text)) >= FEWEST_TERMS))
+    return (texts[0], *(text for text in texts[1:] if len(terms(text)) >= SAME_TERMS))

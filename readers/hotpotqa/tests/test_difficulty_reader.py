@@ -11,7 +11,7 @@ from django.core.management import call_command
 from annotation.metrics.token_overlap import exact_match
 from annotation.models import CrossValidation, HeldOutPrediction
 from annotation.protocols.hotpotqa.baselines import READERS
-from annotation.splits.difficulty.tests.making import make_kept
+from annotation.splits.tests.making import make_kept
 from readers.example import YES_NO, asked
 from readers.hotpotqa.difficulty_reader import NeuralReader
 from readers.light.tests.making import make_examples

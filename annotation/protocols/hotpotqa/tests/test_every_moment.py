@@ -21,7 +21,7 @@ from annotation.release.assignment_log import work_digest
 from annotation.release.publish_release import publish_release
 from annotation.release.release_files import Watcher
 from annotation.splits.assignment import make_splits
-from annotation.splits.difficulty.status import Facts
+from annotation.splits.cross_validation import Facts
 from annotation.tests.making import NOW, make_collection, make_corpus
 from common.actions import ActionError
 from tasks.models import Question, Submission

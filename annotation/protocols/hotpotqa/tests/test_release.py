@@ -30,7 +30,7 @@ from annotation.release.official_import import Source, import_official_files
 from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.tests.reference_readers import read_release
 from annotation.splits.assignment import make_splits
-from annotation.splits.difficulty.status import Facts
+from annotation.splits.cross_validation import Facts
 from annotation.tests.making import NOW, make_answer
 from collector.models import Collection, Paragraph
 from common.actions import ActionError

@@ -21,10 +21,9 @@ from annotation.models import SplitAssignment
 from annotation.protocols.hotpotqa.file_format import SPLITS, WITHHELD, settings_of
 from annotation.protocols.hotpotqa.tests.pairs import ask, give_context, town
 from annotation.release.publish_release import beside_release
-from annotation.splits.difficulty.examples import examples
-from annotation.splits.difficulty.runs import questions_to_judge
-from annotation.splits.difficulty.single_hop_review import decide, draw_sample, undecided
-from annotation.splits.difficulty.status import table_of
+from annotation.splits.cross_validation import questions_to_judge, table_of
+from annotation.splits.kept_questions import examples
+from annotation.splits.single_hop_review import decide, draw_sample, undecided
 from annotation.tests.making import NOW, make_collection, make_corpus
 from collector.models import Collection, Paragraph
 from collector.protocols.loading import get_protocol

@@ -12,8 +12,7 @@ from annotation.protocols.rag.splits import assign
 from annotation.protocols.rag.tests.conftest import WRITER, publish_small, write_documents
 from annotation.protocols.rag.tests.test_seeds import ingest
 from annotation.protocols.rag.tests.test_whole_way import read_all
-from annotation.splits.assignment import make_splits
-from annotation.splits.evidence import resting_on
+from annotation.splits.assignment import make_splits, resting_on
 from collector.models import Collection
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import FOLDS

@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import CrossValidation, SplitAssignment
 from annotation.splits.assignment import make_splits
-from annotation.splits.difficulty.single_hop_review import decide
-from annotation.splits.difficulty.tests.making import NOW, make_kept
+from annotation.splits.single_hop_review import decide
+from annotation.splits.tests.making import NOW, make_kept
 
 pytestmark = pytest.mark.django_db
 

@@ -17,13 +17,12 @@ from annotation.models import (
     HeldOutPrediction,
     SplitAssignment,
 )
+from annotation.splits import cross_validation, training
 from annotation.splits.assignment import make_splits
-from annotation.splits.difficulty import reader_process, readers, training
-from annotation.splits.difficulty.runs import begin_run, fold_of, sum_up
-from annotation.splits.difficulty.single_hop_review import decide
-from annotation.splits.difficulty.status import table_of
-from annotation.splits.difficulty.tests.making import NOW, make_kept
-from annotation.splits.difficulty.training import train, work_on
+from annotation.splits.cross_validation import begin_run, fold_of, sum_up, table_of
+from annotation.splits.single_hop_review import decide
+from annotation.splits.tests.making import NOW, make_kept
+from annotation.splits.training import train, work_on
 from collector.models import Collection
 from common import long_work
 from common.long_work import DIED, MOST_ATTEMPTS, SILENT, LostClaim, WorkState
@@ -108,7 +107,7 @@ def test_folds_are_of_equal_size_and_follow_from_keys_and_seed():
     assert sorted(sizes) == [10, 10, 11]
 
 
-class FirstKilled(reader_process.ReaderProcess):
+class FirstKilled(training.ReaderProcess):
     """Kills the first process that is begun."""
 
     begun = 0
@@ -258,7 +257,7 @@ def test_jobs_look_for_folds_that_wait(quick, monkeypatch):
 @pytest.fixture
 def installed(monkeypatch):
     """Say whether this machine has what trained readers need."""
-    return lambda is_so: monkeypatch.setattr(readers, "is_installed", lambda: is_so)
+    return lambda is_so: monkeypatch.setattr(cross_validation, "is_installed", lambda: is_so)
 
 
 def test_another_reader_is_chosen_by_name_and_recorded_with_the_decision(quick, installed):
@@ -267,7 +266,7 @@ def test_another_reader_is_chosen_by_name_and_recorded_with_the_decision(quick, 
     assert json.loads(command("--as-multi-hop", "--json"))["reader"] == "light"
     judged = json.loads(command("--reader", "neural", "--json"))
     assert judged["reader"] == CrossValidation.objects.first().reader == "neural"
-    assert quick.readers[0] == readers.READERS["light"]
+    assert quick.readers[0] == cross_validation.READERS["light"]
     assert quick.readers[-1].endswith(":NeuralReader")
     assert json.loads(command("--json")) == judged, "no reader named: what is judged stays judged"
     assert CrossValidation.objects.count() == 2
@@ -331,7 +330,7 @@ def test_no_second_reader_is_trained_while_one_is(quick, installed):
 
 
 def test_the_process_ends_when_it_is_told_nothing_any_more(tmp_path):
-    reader = reader_process.ReaderProcess(tmp_path)
+    reader = training.ReaderProcess(tmp_path)
     examples = make_examples(40)
     reader.start("light", examples, examples, "1")
     reader.process.stdin.close()

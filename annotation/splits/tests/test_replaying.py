@@ -10,10 +10,9 @@ from annotation.release.write_log import log_lines
 from annotation.replay.read_log import read_log
 from annotation.replay.remake_release import judge_again
 from annotation.splits.assignment import make_splits
-from annotation.splits.difficulty.runs import run_of_answers, to_judge
-from annotation.splits.difficulty.single_hop_review import decide
-from annotation.splits.difficulty.status import table_of
-from annotation.splits.difficulty.tests.making import NOW, make_kept
+from annotation.splits.cross_validation import run_of_answers, table_of, to_judge
+from annotation.splits.single_hop_review import decide
+from annotation.splits.tests.making import NOW, make_kept
 from readers.example import Prediction
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from annotation.models import HopDecision, Hops, SampledQuestion
 from annotation.protocols.contracts import DifficultyTable
-from annotation.splits.difficulty.examples import kept_questions
+from annotation.splits.kept_questions import kept_questions
 from collector.models import Collection
 
 
@@ -22,24 +22,27 @@ def draw_sample(collection: Collection, table: DifficultyTable) -> int:
     """
     with transaction.atomic():
         Collection.objects.select_for_update().get(pk=collection.pk)
-        ids = {key: (pk, worker) for pk, key, worker in _written(collection)}
+        written = kept_questions(collection).filter(worker__isnull=False)
+        ids: dict[str, int] = {}
         keys: dict[str, list[str]] = {}
-        for key, (_, worker) in ids.items():
+        for pk, key, worker in written.values_list("pk", "key", "worker_id"):
+            ids[key] = pk
             keys.setdefault(worker, []).append(key)
         n_most = max(map(len, keys.values()), default=0)
-        rows = [
-            SampledQuestion(
-                collection=collection, worker_id=worker, question_id=ids[key][0], position=place
-            )
-            for worker in _new(collection, keys, table)
-            for place, key in enumerate(
-                draw(
-                    keys[worker],
-                    sample_size(len(keys[worker]), n_most, table),
-                    collection.random_seed,
-                )
-            )
-        ]
+        have = set(sampled(collection).values_list("worker_id", flat=True))
+        rows = []
+        for worker in top_contributors(keys, table.sampled_share):
+            if worker not in have:
+                own, size = keys[worker], sample_size(len(keys[worker]), n_most, table)
+                for place, key in enumerate(draw(own, size, collection.random_seed)):
+                    rows.append(
+                        SampledQuestion(
+                            collection=collection,
+                            worker_id=worker,
+                            question_id=ids[key],
+                            position=place,
+                        )
+                    )
         SampledQuestion.objects.bulk_create(rows)
     return len(rows)
 
@@ -90,18 +93,6 @@ def suggested(marks: Mapping[str, int], table: DifficultyTable) -> bool | None:
     if not n_marked or marks.get(Hops.UNMARKED, 0):
         return None
     return marks.get(Hops.SINGLE, 0) >= table.single_hop_share * n_marked
-
-
-def _written(collection: Collection) -> list[tuple[int, str, str]]:
-    rows = kept_questions(collection).filter(worker__isnull=False)
-    return list(rows.values_list("pk", "key", "worker_id"))
-
-
-def _new(
-    collection: Collection, keys: Mapping[str, list[str]], table: DifficultyTable
-) -> list[str]:
-    have = set(sampled(collection).values_list("worker_id", flat=True))
-    return [worker for worker in top_contributors(keys, table.sampled_share) if worker not in have]
 
 
 def top_contributors(keys: Mapping[str, Sequence[str]], share: float) -> list[str]:

@@ -1,8 +1,9 @@
 """Trains the folds of a run: each is claimed by one worker, and by another when that one dies."""
 
+import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import partial
 
@@ -11,17 +12,43 @@ from django.utils import timezone
 
 from annotation.claimed_folders import claimed_folder
 from annotation.models import CrossValidation, Fold, HeldOutPrediction
-from annotation.splits.difficulty.examples import examples
-from annotation.splits.difficulty.reader_process import ReaderProcess
-from annotation.splits.difficulty.readers import can_train, readers_of
-from annotation.splits.difficulty.runs import BATCH, sum_up
+from annotation.splits.cross_validation import BATCH, can_train, readers_of, sum_up
+from annotation.splits.kept_questions import examples
 from collector.code_points import CodePoints
-from common.watched_process import ReaderDied
-from readers.example import Example
+from common.watched_process import ReaderDied, WatchedProcess
+from readers import example
+from readers.example import Example, Prediction
 from tasks.models import Question
 
+# One core each: folds are what runs side by side.
+ONE_CORE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 WAIT_SECONDS = 1.0
 _ONE_HERE = threading.Lock()
+
+
+class ReaderProcess(WatchedProcess):
+    """Hands examples over in `folder`, starts a reader there, and reads its predictions."""
+
+    def start(
+        self, reader: str, train: Iterable[Example], asked: Iterable[Example], rng: str
+    ) -> None:
+        """Write the examples and start; rng: the seed that all the reader's chance follows from."""
+        work = {
+            "reader": reader,
+            "rng": rng,
+            "n_train": example.write(self.folder / "train.jsonl", train),
+            "n_asked": example.write(self.folder / "asked.jsonl", map(example.asked, asked)),
+        }
+        (self.folder / "work.json").write_text(json.dumps(work))
+        self.run("-m", "readers", str(self.folder), **ONE_CORE)
+
+    def predictions(self) -> Iterator[Prediction]:
+        """Yield what it answered; raises ReaderDied."""
+        self.check()
+        with (self.folder / "predictions.jsonl").open(encoding="utf-8") as file:
+            for line in file:
+                row = json.loads(line)
+                yield Prediction(row["id"], row["answer"], row["loss"])
 
 
 def train(fold_id: int, now: datetime, tell: Callable[[Fold], object] = lambda fold: None) -> bool:
