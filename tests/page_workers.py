@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from collector.models import Collection
 from collector.protocols.loading import get_protocol
+from tasks import hits
 from tasks.models import Answer, Posting
-from tasks.posting import hits
 from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.simulated_contract import SIMULATED
 from tasks.simulation.work_page import Opener

@@ -12,9 +12,9 @@ from tests.racing import race
 def plan_or_compensate(stage_id: int, leases: list[int], start: float) -> int:
     """Compensate these leases, each in a thread; without any, plan the stage's places."""
     from collector.models import Stage
+    from tasks import hits
     from tasks.models import Lease
     from tasks.paying import compensation
-    from tasks.posting import hits
 
     def plan() -> bool:
         stage = Stage.objects.select_related("collection").get(pk=stage_id)
@@ -36,7 +36,7 @@ def approve_or_propose(by: str, sessions: list[int], start: float) -> int:
     from collector.models import Collection
     from tasks.crowd import marketplace
     from tasks.models import Session
-    from tasks.paying import approval, rejections
+    from tasks.paying import reconcile, rejections
 
     def agree(operation: str, **given: Any) -> dict[str, Any]:
         return {}
@@ -44,7 +44,7 @@ def approve_or_propose(by: str, sessions: list[int], start: float) -> int:
     marketplace.call = agree
 
     def approve() -> bool:
-        return approval.approve_confirmed(Collection.objects.get(), timezone.now()) > 0
+        return reconcile.approve_confirmed(Collection.objects.get(), timezone.now()) > 0
 
     def propose(key: int) -> bool:
         try:

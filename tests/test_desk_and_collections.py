@@ -17,7 +17,7 @@ from marketplace.hits import acceptance
 from marketplace.models import HIT, AccessKey, AuditEntry, DeskSession, DeskUser
 from marketplace.people.accounts import open_requester
 from marketplace.tests.desk import DeskVisitor, desk_client
-from tasks.ledger import rejection_terms
+from tasks.ledger import pay_terms
 from tasks.tests.making import make_collection
 from tests.page_workers import run
 from tests.whole_world import whole_world
@@ -70,8 +70,8 @@ def test_one_steps_from_a_collection_to_its_hits_and_back_by_name(rita: Client) 
 
 
 def test_workers_are_told_the_times_of_a_contest_as_the_marketplace_has_them() -> None:
-    assert acceptance.RAISED_WITHIN.days == rejection_terms.CONTESTED_WITHIN_DAYS
-    assert acceptance.ANSWER_WITHIN.days == rejection_terms.ANSWERED_WITHIN_DAYS
+    assert acceptance.RAISED_WITHIN.days == pay_terms.CONTESTED_WITHIN_DAYS
+    assert acceptance.ANSWER_WITHIN.days == pay_terms.ANSWERED_WITHIN_DAYS
 
 
 def test_a_link_is_good_once_for_a_minute_and_for_its_own_requester(rita: Client) -> None:

@@ -18,7 +18,7 @@ from tests.serving import ROOT, SETTINGS
 PUBLISH = """
 import django; django.setup()
 from django.utils import timezone
-from tasks.posting import hits
+from tasks import hits
 from tasks.tests.making import make_collection, stage_of
 stage = stage_of(make_collection(seeds=8), "question")
 hits.plan_postings(stage, timezone.now(), 3)

@@ -46,7 +46,7 @@ from tasks.models import (
     Worker,
 )
 from tasks.people import erasure as at_collector
-from tasks.people.given_names import name_worker
+from tasks.people.trusted import name_worker
 from tests.test_erasure_map import fields_with_words
 from tests.whole_world import World, whole_world
 

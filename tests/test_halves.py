@@ -21,13 +21,13 @@ from marketplace.models import Worker as MarketWorker
 from marketplace.people.accounts import keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.conftest import QUESTION
+from tasks import hits
 from tasks.crowd import marketplace, requester_api
 from tasks.ledger import payments as ledger_payments
 from tasks.lifecycle.maintenance import maintain
 from tasks.models import Lease, Posting, Session
-from tasks.paying import approval, reconcile
+from tasks.paying import reconcile
 from tasks.people import qualifications
-from tasks.posting import hits
 from tasks.tests.making import make_collection, make_session, make_worker, questions_for, stage_of
 from tasks.work import leases, submissions
 
@@ -88,7 +88,7 @@ class Halves:
         assert reconcile.confirm_submissions(stage.collection, timezone.now()) == 1
         self.note("before it is paid")
         later = timezone.now() + timedelta(hours=1)
-        assert approval.approve_confirmed(stage.collection, later) == 1
+        assert reconcile.approve_confirmed(stage.collection, later) == 1
 
     def give(self) -> None:
         """Give a bonus for the work, as a page does: sent again, it is the same."""
@@ -141,7 +141,7 @@ def test_what_was_paid_a_moment_later_there_is_paid_here_too(halves: Halves) -> 
     halves.go_back("default", "before it is paid")
     assert found() == {}
     later = timezone.now() + timedelta(hours=1)
-    assert approval.approve_confirmed(halves.stage.collection, later) == 1
+    assert reconcile.approve_confirmed(halves.stage.collection, later) == 1
     assert LedgerEntry.objects.filter(kind="reward").count() == 1
 
 

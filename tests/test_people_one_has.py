@@ -25,8 +25,7 @@ from tasks.lifecycle.maintenance import maintain
 from tasks.management.commands.simulate import Command
 from tasks.models import Grant, GrantState
 from tasks.people import trusted
-from tasks.people.audience import audience_of
-from tasks.people.hits_up import groups_needed
+from tasks.people.audience import audience_of, groups_needed
 from tasks.simulation.crowd import Result
 from tasks.tests.making import make_collection
 from tasks.work.kinds.hit_words import title_of

@@ -108,7 +108,7 @@ def pay_bonuses_from_both_sides(slug: str) -> tuple[dict[str, int], dict[str, in
     from django.core.management import call_command
     from django.utils import timezone
 
-    from tasks.crowd import bonuses as wire
+    from tasks.crowd import marketplace
     from tasks.ledger.payments import give_bonus
     from tasks.models import Submission
 
@@ -116,7 +116,9 @@ def pay_bonuses_from_both_sides(slug: str) -> tuple[dict[str, int], dict[str, in
     one, other = Submission.objects.filter(lease__unit__stage__collection__slug=slug)[:2]
     give_bonus(one.lease, 125, "The clearest questions.", "rita", uuid4(), timezone.now())
     stay = other.session
-    wire.send(stay.person, stay.session_id, amount="0.70", reason="Thank you.", token="desk")
+    marketplace.send_bonus(
+        stay.person, stay.session_id, amount="0.70", reason="Thank you.", token="desk"
+    )
     after = before
     for _ in range(SECONDS):
         # It does nothing while a job is at it.

@@ -26,9 +26,9 @@ from annotation.splits.human_performance import sample_questions
 from annotation.tables.agreement import MIN_ITEMS
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
+from tasks import hits
 from tasks.crowd import marketplace
 from tasks.models import Answer, Question
-from tasks.posting import hits
 from tasks.tests.making import name_qualification, write_keys
 from tests.labelled_books import ACCURACIES, TABLES, label_all, lay_out, right_label
 from tests.page_workers import run

@@ -6,7 +6,7 @@ from itertools import islice
 from annotation.records.schema import ArticleRecord
 from collector.ingest.link_resolution import Resolver
 from collector.models import Article, Corpus
-from tasks.work.articles import article_text
+from tasks.work.reading import article_text
 
 TITLES_PER_QUERY = 200
 

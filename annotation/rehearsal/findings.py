@@ -15,8 +15,7 @@ from annotation.tables.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
-from tasks.costs.estimates import Totals
-from tasks.costs.expected_pay import cents_per_hour
+from tasks.costs import Totals, cents_per_hour
 from tasks.models import Payment, PaymentState
 from tasks.simulation import collection_watch
 from tasks.simulation.crowd import Result

@@ -25,7 +25,7 @@ from collector.protocols.loading import ProtocolError, get_protocol
 from common.actions import ActionError
 from common.command_line import MANAGE
 from common.watched_process import ReaderDied, WatchedProcess
-from tasks.costs.estimates import estimate, totals
+from tasks.costs import estimate, totals
 from tasks.work.kinds.registry import kind_of
 
 DEFAULT_WORKERS = 12

@@ -20,7 +20,7 @@ from collector.retrieval.file_format import RetrievalError
 from collector.retrieval.passages import build_passages
 from collector.serving.one_process import make_requester, serving
 from common.actions import ActionError
-from tasks.costs.estimates import estimate, totals
+from tasks.costs import estimate, totals
 from tasks.lifecycle.publication import publish
 from tasks.pages.work_page import preview_page
 from tasks.people import lease_context

@@ -41,6 +41,7 @@ from annotation.splits.single_hop_review import decide
 from collector.models import Collection, CollectionState, Corpus
 from collector.protocols.creation import parameters_of
 from readers.example import Prediction
+from tasks import hits
 from tasks.crowd import marketplace
 from tasks.ledger import budget, payments
 from tasks.lifecycle.publication import close_stage, finish, pause, reopen
@@ -54,7 +55,6 @@ from tasks.models import (
     Submission,
     Worker,
 )
-from tasks.posting import hits
 from tasks.simulation.synthetic_fields import marked
 
 

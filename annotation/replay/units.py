@@ -13,10 +13,10 @@ from annotation.release.log import AssignmentLine, Log, LogError
 from collector.models import Collection, Seed, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
+from tasks import hits
 from tasks.ledger import budget
 from tasks.lifecycle.publication import publish
 from tasks.models import LeaseState, Posting, PostingState, Question, Topic, Unit
-from tasks.posting import hits
 from tasks.work.kinds.registry import kind_of
 from tasks.work.units import add_topics, create_unit
 

@@ -24,7 +24,7 @@ from collector.seeds.candidate import Example
 from collector.seeds.near_copies import least_share
 from collector.seeds.seed_contracts import SPLITS
 from tasks.models import Answer, Question
-from tasks.work.cited_passages import name_of, paragraph_of, text_of
+from tasks.work.passages import name_of, paragraph_of, text_of
 
 AT_ONCE = 500
 CHUNK = 2000

@@ -18,8 +18,8 @@ from collector.ingest.documents.catalogue import label_of
 from collector.language_names import language_name
 from collector.protocols.parameters import Parameters
 from common.command_line import MANAGE
+from tasks.hits import money
 from tasks.pages.wording import price as price_of
-from tasks.posting.hits import money
 
 register = template.Library()
 register.filter("format_label", label_of)

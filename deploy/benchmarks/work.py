@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from collector.models import Stage
 from tasks.models import Posting, Worker
-from tasks.people.tokens import lease_token
+from tasks.people.lease_context import lease_token
 from tasks.tests.making import (
     consent,
     entry_query,

@@ -14,8 +14,7 @@ from tasks.dialog.dialog_state import TicketView, view_of
 from tasks.dialog.moves import Move
 from tasks.dialog.partner_view import page_state
 from tasks.models import Dialog, LeaseState, Ticket, TicketState
-from tasks.people.lease_context import held_lease
-from tasks.people.tokens import GONE, LEASE_SALT, LONGEST_STAY
+from tasks.people.lease_context import GONE, LEASE_SALT, LONGEST_STAY, held_lease
 from tasks.work.dialog_rules import Ending, Refused
 
 OVER = "Your time for this HIT is over, or it was returned. Open it again from the marketplace."

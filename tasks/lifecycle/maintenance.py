@@ -13,22 +13,13 @@ from collector.models.collection import LONGEST_CLAIM
 from collector.protocols.creation import parameters_of
 from common.long_work import renewed
 from common.wrong_clocks import CLOCK, expired
-from tasks.costs import estimates
+from tasks import costs, hits
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.ledger import accepted_examples, lease_reserves
+from tasks.ledger import lease_reserves, performance_bonuses
 from tasks.lifecycle import wrong_times
-from tasks.paying import (
-    approval,
-    bonuses,
-    compensation,
-    empty_submissions,
-    external_bonuses,
-    reconcile,
-    rejection_delivery,
-)
-from tasks.people import eligibility, partner_reports, problem_reports, qualifications
-from tasks.posting import hits, posting_demand
+from tasks.paying import bonuses, compensation, empty_submissions, reconcile, rejections
+from tasks.people import eligibility, qualifications, reports
 from tasks.work import leases, units
 
 log = logging.getLogger(__name__)
@@ -140,7 +131,7 @@ def _steps(
     publish_first, publish_further = _publishing(open_stages, now)
     return {
         "times mended": lambda: wrong_times.mend_now_and_then(collection, now),
-        "maximum said": lambda: estimates.keep_maximum(collection, now),
+        "maximum said": lambda: costs.keep_maximum(collection, now),
         "HITs returned": lambda: reconcile.find_returned(collection, now),
         "leases expired": lambda: leases.expire_overdue(now),
         "unfinished work paid": lambda: pay_unfinished(collection, now),
@@ -156,27 +147,27 @@ def _steps(
         "postings expired": lambda: reconcile.expire_postings(collection, now),
         "plans let go": lambda: marketplace.one_by_one(stages, hits.withdraw_planned),
         "HITs closed": lambda: marketplace.one_by_one(
-            posting_demand.with_surplus(stages), hits.close_surplus
+            hits.with_surplus(stages), hits.close_surplus
         ),
         "assignments planned": lambda: sum(
-            hits.plan_postings(stage, now) for stage in posting_demand.with_room(open_stages)
+            hits.plan_postings(stage, now) for stage in hits.with_room(open_stages)
         ),
         "HITs published": publish_first,
-        "warnings told": lambda: partner_reports.tell_warned(collection, now),
-        "reports answered": lambda: problem_reports.tell_reporters(collection, now),
+        "warnings told": lambda: reports.tell_warned(collection, now),
+        "reports answered": lambda: reports.tell_reporters(collection, now),
         "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now, pay),
-        "rejections lapsed": lambda: rejection_delivery.lapse(collection, now),
-        "rejections carried out": lambda: rejection_delivery.carry_out(collection, now),
-        "rejections taken back": lambda: rejection_delivery.restore(collection, now),
-        "rejections approved": lambda: rejection_delivery.find_approved(collection, now),
+        "rejections lapsed": lambda: rejections.lapse(collection, now),
+        "rejections carried out": lambda: rejections.carry_out(collection, now),
+        "rejections taken back": lambda: rejections.restore(collection, now),
+        "rejections approved": lambda: rejections.find_approved(collection, now),
         "decided without us": lambda: empty_submissions.find_decided(collection, now),
         # Before its HIT is done with and deleted.
         "bonuses sent": lambda: bonuses.send_due(collection, now),
-        "bonuses paid elsewhere": lambda: external_bonuses.find(collection, now),
-        "submissions approved": lambda: approval.approve_confirmed(collection, now),
+        "bonuses paid elsewhere": lambda: bonuses.find_elsewhere(collection, now),
+        "submissions approved": lambda: reconcile.approve_confirmed(collection, now),
         "further HITs published": publish_further,
         "bonuses awarded": lambda: sum(
-            accepted_examples.award_bonuses(stage, now) for stage in stages
+            performance_bonuses.award_bonuses(stage, now) for stage in stages
         ),
         "lost receipts": lambda: reconcile.reroute_lost(collection, now),
         "bonuses rerouted": lambda: bonuses.reroute_unsendable(collection, now),
@@ -196,7 +187,7 @@ def _publishing(stages: list[Stage], now: datetime) -> tuple[Callable[[], int], 
         return published
 
     def first() -> int:
-        return marketplace.one_by_one(posting_demand.with_plans(stages), first_of)
+        return marketplace.one_by_one(hits.with_plans(stages), first_of)
 
     def further() -> int:
         return marketplace.one_by_one(with_more, lambda stage: hits.publish_pending(stage, now))

@@ -13,14 +13,14 @@ from collector.protocols.parameters import Parameters
 from collector.protocols.wholeness import check_parts
 from common.actions import ActionError
 from common.command_line import MANAGE
-from tasks.costs import estimates
-from tasks.costs.expected_pay import Shortfall, shortfalls
+from tasks import costs
+from tasks.costs import Shortfall, shortfalls
 from tasks.crowd.requester_api import call
-from tasks.ledger.rejection_terms import told_requester
+from tasks.hits import unasked_past as notice
+from tasks.ledger.pay_terms import told_requester
 from tasks.pages.wording import price
 from tasks.people.audience import place
 from tasks.people.trusted import check_groups
-from tasks.posting.qualification_requirements import notice
 from tasks.work.samples import sample_of
 from tasks.work.units import was_read
 
@@ -48,13 +48,13 @@ def publish(
     _check_known(collection)
     call("get_account_balance")
     check_groups(parameters_of(collection).people.groups)
-    estimates.say_maximum(collection, timezone.now())
+    costs.say_maximum(collection, timezone.now())
     with transaction.atomic():
         # Stages come before their collection, in the order in which places are planned too.
         stages = list(collection.stages.select_for_update(no_key=True))
         row = Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
         _check(row)
-        if not estimates.is_current(row) or seen_cents not in (None, row.maximum_cents):
+        if not costs.is_current(row) or seen_cents not in (None, row.maximum_cents):
             raise CostChangedError(
                 "Pay, seeds or bonuses were changed meanwhile, and so is what it costs at most. "
                 "Look at the amounts again, then press the button again."

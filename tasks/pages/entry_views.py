@@ -20,6 +20,7 @@ from django.views.decorators.http import require_GET, require_POST
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.texts import current_text
+from tasks.hits import is_open
 from tasks.ledger.lease_reserves import ReserveFailed
 from tasks.models import Consent, LeaseEnded, LeaseState, PostingState, Session, Submission
 from tasks.pages import arrival, notice_pages
@@ -30,9 +31,8 @@ from tasks.paying import reconcile
 from tasks.people import eligibility, lease_context
 from tasks.people import entry as entries
 from tasks.people.entry import Refused
+from tasks.people.lease_context import session_of, session_token
 from tasks.people.qualifications import may_take
-from tasks.people.tokens import session_of, session_token
-from tasks.posting.hits import is_open
 from tasks.work import due_work, leases
 from tasks.work.kinds.hit_words import title_of
 

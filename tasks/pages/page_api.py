@@ -20,13 +20,12 @@ from tasks.pages.page_state import DEFAULTS, seen_instructions
 from tasks.pages.work_page import items_of
 from tasks.payload import read_json
 from tasks.people import entry as entries
-from tasks.people.tokens import bearers_lease
+from tasks.people.lease_context import bearers_lease
 from tasks.work import leases, submissions
-from tasks.work.articles import article_page
 from tasks.work.kinds.kind import HandedInTogether
 from tasks.work.kinds.ordered_answers import NotTheNextQuestion
 from tasks.work.kinds.registry import kind_of
-from tasks.work.searching import results_of
+from tasks.work.reading import article_page, results_of
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import SkippingTable
 from tasks.models import Lease
 from tasks.pages.wording import currency, fill_placeholders, markdown, pay
-from tasks.people.tokens import lease_token
+from tasks.people.lease_context import lease_token
 from tasks.work.kinds.hit_words import title_of
 from tasks.work.kinds.registry import kind_of
 

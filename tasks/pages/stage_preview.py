@@ -21,10 +21,9 @@ from collector.protocols.texts import current_text
 from tasks.models import Lease, Question, Unit, UnitItem
 from tasks.pages.work_page import preview_page, trial_page
 from tasks.people import lease_context
-from tasks.work.articles import article_page
 from tasks.work.kinds.kind import Item
 from tasks.work.kinds.registry import kind_of
-from tasks.work.searching import results_of
+from tasks.work.reading import article_page, results_of
 from tasks.work.submissions import CheckedSubmission, examine
 
 # How a page is looked at: before it is accepted, at work, or in one of the roles of its kind.

@@ -5,8 +5,8 @@ import re
 from collector.models import Collection
 from collector.protocols.parameters import Parameters, StageTable
 from common.markup import html_of
-from tasks.ledger.rejection_terms import told_workers
-from tasks.posting.hits import money
+from tasks.hits import money
+from tasks.ledger.pay_terms import told_workers
 from tasks.work.kinds.hit_words import filled, numbers_of
 from tasks.work.kinds.registry import kind_of
 

@@ -14,10 +14,10 @@ from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
 from tasks.crowd import marketplace
+from tasks.hits import find_forgotten, money, page_of, went_live
 from tasks.ledger import budget, lease_reserves
 from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState, Worker
 from tasks.people.qualifications import requester_keyword
-from tasks.posting.hits import find_forgotten, money, page_of, went_live
 from tasks.work import submissions
 from tasks.work.kinds.registry import kind_of
 

@@ -8,11 +8,16 @@ from django.db import transaction
 from django.db.models import Q
 
 from collector.models import Collection, Stage
+from collector.protocols.creation import parameters_of
 from common.trace import assignment_digest, steps, traced
+from tasks import hits
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.ledger import payments
+from tasks.ledger.pay_terms import is_ripe
+from tasks.ledger.payments import Work, change_state, mark_approved
 from tasks.models import (
+    EmptySubmission,
     Lease,
     LeaseState,
     Payment,
@@ -25,7 +30,6 @@ from tasks.models import (
 )
 from tasks.paying import empty_submissions
 from tasks.paying.compensation import open_posting
-from tasks.posting import hits
 from tasks.work import leases
 
 log = logging.getLogger(__name__)
@@ -35,6 +39,7 @@ LOST_AFTER = timedelta(hours=1)
 QUIET = timedelta(minutes=3)
 # So many that are confirmed are paid before more are asked about.
 FEW = 5
+LONGEST_REFUSAL = 500
 
 
 def confirm_submissions(
@@ -233,4 +238,51 @@ def reroute(submission: Submission, now: datetime) -> int:
             submission.lease, payment.amount_cents, f"reroute:{payment.pk}", now
         )
         payment.save(update_fields=["posting"])
+    return 1
+
+
+def approve_confirmed(collection: Collection, now: datetime) -> int:
+    """Approve every confirmed submission whose waiting time is over; returns how many.
+
+    With them goes what was handed in without work and what a crash cut off half-way.
+    """
+    ripe = is_ripe(collection, parameters_of(collection), now)
+    confirmed = Submission.objects.filter(
+        ripe | Q(state=ReceiptState.APPROVING),
+        lease__unit__stage__collection=collection,
+    ).select_related("lease__session__posting")
+    empty = EmptySubmission.objects.filter(
+        session__posting__stage__collection=collection, state=ReceiptState.APPROVING
+    ).select_related("session__posting")
+    works: list[Work] = [*confirmed.order_by("id"), *empty]
+    return sum(_approve(work, now) for work in works)
+
+
+def _approve(work: Work, now: datetime) -> int:
+    """Approve one; what the marketplace refuses for good is put aside, seen by people."""
+    with traced(**_followed(work)):
+        return _approve_followed(work, now)
+
+
+def _followed(work: Work) -> dict[str, object]:
+    found: dict[str, object] = {"assignment": assignment_digest(work.session.session_id)}
+    return found | ({"lease": work.lease_id} if isinstance(work, Submission) else {})
+
+
+def _approve_followed(work: Work, now: datetime) -> int:
+    states = (ReceiptState.CONFIRMED, ReceiptState.APPROVING)
+    if not change_state(work, states, ReceiptState.APPROVING):
+        # Somebody has proposed to reject it since it was picked.
+        return 0
+    try:
+        marketplace.approve(work.session.session_id)
+    except MarketplaceError as error:
+        if not error.permanent:
+            raise
+        log.warning("Submission %s cannot be approved: %s", work.pk, error)
+        refused = str(error)[:LONGEST_REFUSAL]
+        change_state(work, states, ReceiptState.REFUSED, refusal=refused)
+        return 0
+    mark_approved(work, ReceiptState.APPROVING, now)
+    marketplace.finish_hit(work.session.posting.external_id)
     return 1

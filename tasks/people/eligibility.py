@@ -32,8 +32,8 @@ from tasks.models import (
     Worker,
 )
 from tasks.people import qualifications
-from tasks.work.independence import has_suitable
 from tasks.work.kinds.registry import kind_of
+from tasks.work.leases import has_suitable
 
 log = logging.getLogger(__name__)
 DONE = PreparedQuery(

@@ -17,7 +17,6 @@ from common.storable import is_text
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import read_keys
 from tasks.models import Identity, Lease, LeaseState, Posting, Session, Worker
-from tasks.people.identity import worker_known_as
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 # What the columns of a session hold.
@@ -205,3 +204,20 @@ def others_leases(session: Session) -> list[Lease]:
             session=session
         )
     )
+
+
+def worker_known_as(person: str, now: datetime) -> Worker:
+    """Return the worker whom the marketplace calls `person`, a new one on first sight.
+
+    Expects a transaction.
+    """
+    here = {"provider": marketplace.PROVIDER, "environment": marketplace.environment()}
+    identity = Identity.objects.select_related("worker").filter(**here, person=person).first()
+    if identity is None:
+        worker = Worker.objects.create(created_at=now)
+        identity, made = Identity.objects.get_or_create(
+            **here, person=person, defaults={"worker": worker}
+        )
+        if not made:
+            worker.delete()
+    return identity.worker

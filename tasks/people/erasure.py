@@ -9,8 +9,8 @@ from collector.models import Stage
 from common.actions import ActionError
 from common.command_line import MANAGE
 from common.erasure import Rows, erase_rows
-from tasks.ledger.accepted_examples import waits_to_count
 from tasks.ledger.payments import let_go
+from tasks.ledger.performance_bonuses import waits_to_count
 from tasks.models import (
     EmptySubmission,
     GrantState,

@@ -1,5 +1,6 @@
-"""People who are trusted: let in without the qualification test, by name or by their group."""
+"""The requester's own people: what they are called, and who is let in without the test."""
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -10,9 +11,9 @@ from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
 from tasks.crowd import groups
-from tasks.models import Grant, GrantState, Qualification, Worker
+from tasks.models import GivenName, Grant, GrantState, Identity, Qualification, Worker
 from tasks.people import eligibility, qualifications
-from tasks.people.identity import worker_known_as
+from tasks.people.entry import worker_known_as
 from tasks.work import due_work
 
 NO_QUALIFICATION = "This collection has no qualification: everybody may take its work."
@@ -20,6 +21,7 @@ LONGEST_LIST = 500
 # What a worker reads who is let in no longer.
 MAY_TEST = "You may take the test."
 TESTED = "You are no longer let in without the test."
+LONGEST_NAME = 80
 
 
 def qualifying(collection: Collection, name: str = "") -> list[Stage]:
@@ -132,3 +134,45 @@ def take_back(collection: Collection, grants: Iterable[Grant], by: str, now: dat
         eligibility.record_eligibility([grant.worker], [grant.qualification.stage])
     due_work.wake(collection.pk)
     return done
+
+
+def name_worker(worker: Worker, name: str) -> None:
+    """Note what a worker is called, or forget it where the name is blank.
+
+    Raises ActionError for a name that is too long, and for somebody who was forgotten.
+    """
+    name = " ".join(name.split())
+    if len(name) > LONGEST_NAME:
+        raise ActionError(f"A name has at most {LONGEST_NAME} characters: shorten {name[:20]}….")
+    with transaction.atomic():
+        # Erasure has the same lock: no name comes after it.
+        Worker.objects.select_for_update().get(pk=worker.pk)
+        if not is_known(worker):
+            raise ActionError("This person has been forgotten: nobody can name them any more.")
+        if name:
+            GivenName.objects.update_or_create(worker=worker, defaults={"name": name})
+        else:
+            GivenName.objects.filter(worker=worker).delete()
+
+
+def is_known(worker: Worker) -> bool:
+    """Return whether it is known here who a worker is: nobody knows it of those who are erased."""
+    return Identity.objects.filter(worker=worker).exists()
+
+
+def name_people(lines: Iterable[str], now: datetime) -> int:
+    """Note the names of people who are known by their worker ids; return how many lines there were.
+
+    lines: a worker id and a name each, parted by spaces, a comma or a tab; without a name it is
+    forgotten. Raises ActionError, and notes nothing, where the marketplace does not know an id, a
+    name is too long, or there is no line; raises MarketplaceError. Expects no transaction.
+    """
+    parted = [re.split(r"[\s,;]+", line.strip(), maxsplit=1) for line in lines if line.strip()]
+    if not parted:
+        raise ActionError("Write a line for each person: their worker id, then the name.")
+    people = called([person for person, *_ in parted])
+    with transaction.atomic():
+        # In one order, whoever writes them down: two lists at once wait for each other once.
+        for person, *name in sorted(parted, key=lambda line: people[line[0]]):
+            name_worker(worker_known_as(people[person], now), *name or [""])
+    return len(parted)

@@ -6,6 +6,7 @@ from django.db.models import F, Q
 
 from collector.models import Collection, StageState
 from collector.protocols.parameters import StageTable
+from tasks import hits
 from tasks.models import (
     Grant,
     GrantState,
@@ -15,7 +16,6 @@ from tasks.models import (
     ReceiptState,
     Submission,
 )
-from tasks.posting import hits
 from tasks.work import units
 
 

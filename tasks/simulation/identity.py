@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from tasks.crowd import marketplace
 from tasks.models import Answer, Identity, Submission, UnitItem, Worker
 from tasks.models.people import new_worker_id
-from tasks.people.tokens import LEASE_SALT
+from tasks.people.lease_context import LEASE_SALT
 from tasks.simulation.page_parser import StuckError
 from tasks.simulation.synthetic_fields import marked
 

@@ -9,9 +9,9 @@ import orjson
 from collector.models import Collection
 from tasks.models import Grant, GrantState, Lease, Submission
 from tasks.people.qualifications import decide
-from tasks.work.articles import article_page
 from tasks.work.kinds.kind import Item
 from tasks.work.kinds.registry import kind_of
+from tasks.work.reading import article_page
 
 INSPECTOR = "simulation"
 

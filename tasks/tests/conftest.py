@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from tasks.crowd import bonuses as wire
-from tasks.paying import rejection_delivery, rejections
+from tasks.crowd import marketplace
+from tasks.paying import rejections
 from tasks.tests.deciding import SOON, make_confirmed, make_fake_marketplace
 from tasks.tests.making import NOW, make_collection, write_keys
 from tasks.tests.sending import Counter
@@ -53,7 +53,7 @@ def proposal(work):
 @pytest.fixture
 def rejected(proposal, paid_late):
     rejections.confirm(proposal, "It is.", "grace", SOON)
-    assert rejection_delivery.carry_out(paid_late, SOON) == 1
+    assert rejections.carry_out(paid_late, SOON) == 1
     proposal.refresh_from_db()
     return proposal
 
@@ -62,6 +62,6 @@ def rejected(proposal, paid_late):
 def counter(monkeypatch, tmp_path, settings):
     write_keys(tmp_path, settings)
     found = Counter()
-    monkeypatch.setattr(wire, "call", found.call)
-    monkeypatch.setattr(wire, "pages", found.pages)
+    monkeypatch.setattr(marketplace, "call", found.call)
+    monkeypatch.setattr(marketplace, "pages", found.pages)
     return found

@@ -5,8 +5,8 @@ import pytest
 from collector.models import Article
 from tasks.models import Lease, Posting, Session, Unit
 from tasks.tests.making import make_corpus, stage_of
-from tasks.work.articles import documents_of
 from tasks.work.passages import find_article, readable_titles
+from tasks.work.reading import documents_of
 
 pytestmark = pytest.mark.django_db
 TITLES = {"Place 1", "Through", "Gone", "Loop", "Meanings", "Nowhere"}

@@ -12,7 +12,7 @@ from common.tests.services_away import take_databases_away
 from tasks.models import Lease, Session
 from tasks.pages import page_api
 from tasks.people import entry
-from tasks.people.tokens import lease_token, session_token
+from tasks.people.lease_context import lease_token, session_token
 
 FORM = "application/x-www-form-urlencoded"
 BEARER = {"Authorization": f"Bearer {lease_token(Lease(pk=1, worker_id='W'))}"}

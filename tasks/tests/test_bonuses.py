@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from common.actions import ActionError
-from tasks.costs.estimates import estimate
+from tasks.costs import estimate
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.dialog import dialog_maintenance, moves, settlement

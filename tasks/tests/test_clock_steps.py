@@ -10,8 +10,8 @@ from tasks.dialog import presence
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.lifecycle import maintenance, wrong_times
 from tasks.models import LeaseState, Posting, PostingState, ReceiptState, Ticket
-from tasks.paying import approval, external_bonuses, rejections
-from tasks.paying.rejection_delivery import lapse
+from tasks.paying import bonuses, reconcile, rejections
+from tasks.paying.rejections import lapse
 from tasks.tests.deciding import DAY, make_confirmed
 from tasks.tests.making import (
     NOW,
@@ -53,9 +53,9 @@ def test_a_place_is_held_for_no_longer_than_its_time(late, step):
 def test_work_is_paid_in_its_time_neither_earlier_nor_later(late, fake_marketplace, step):
     work = make_confirmed(late, at=NOW + step)
     wrong_times.mend(late, NOW)
-    assert approval.approve_confirmed(late, NOW) == 0
-    assert approval.approve_confirmed(late, NOW + DAY - SECOND) == 0
-    assert approval.approve_confirmed(late, NOW + DAY) == 1
+    assert reconcile.approve_confirmed(late, NOW) == 0
+    assert reconcile.approve_confirmed(late, NOW + DAY - SECOND) == 0
+    assert reconcile.approve_confirmed(late, NOW + DAY) == 1
     work.refresh_from_db()
     assert work.state == ReceiptState.APPROVED
 
@@ -87,11 +87,11 @@ def test_nobody_is_paired_with_who_left_while_the_clock_was_wrong(step):
 @pytest.mark.parametrize("step", AHEAD)
 def test_a_hit_is_asked_about_again_in_its_time(late, fake_marketplace, monkeypatch, step):
     asked = []
-    monkeypatch.setattr(external_bonuses.bonuses, "listed", lambda **of: asked.append(of) or [])
+    monkeypatch.setattr(bonuses.marketplace, "listed_bonuses", lambda **of: asked.append(of) or [])
     make_confirmed(late, at=NOW)
     Posting.objects.update(created_at=NOW, external_id="HIT", state=PostingState.SUBMITTED)
-    external_bonuses.find(late, NOW + step + 2 * timedelta(hours=1))
-    external_bonuses.find(late, NOW + 31 * DAY)
+    bonuses.find_elsewhere(late, NOW + step + 2 * timedelta(hours=1))
+    bonuses.find_elsewhere(late, NOW + 31 * DAY)
     assert len(asked) == 2
 
 

@@ -10,6 +10,7 @@ from django.db.models import F
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from tasks import hits
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.ledger import budget, lease_reserves
@@ -29,11 +30,10 @@ from tasks.models import (
     Session,
     Submission,
 )
-from tasks.paying import approval, compensation
+from tasks.paying import compensation, reconcile
 from tasks.people import qualifications
 from tasks.people.erasure import forget
 from tasks.people.qualifications import decide
-from tasks.posting import hits
 from tasks.tests.making import (
     NOW,
     make_collection,
@@ -368,7 +368,7 @@ def test_one_refused_assignment_does_not_stop_the_others(stage, monkeypatch):
 
     monkeypatch.setattr(marketplace, "approve", approve)
     monkeypatch.setattr(marketplace, "finish_hit", lambda hit_id: None)
-    assert approval.approve_confirmed(collection, NOW) == 1
+    assert reconcile.approve_confirmed(collection, NOW) == 1
     refused.refresh_from_db()
     assert refused.state == ReceiptState.REFUSED
     assert Payment.objects.filter(state=PaymentState.CONFIRMED).count() == 1

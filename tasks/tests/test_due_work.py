@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from collector.models import Collection, CollectionState
-from tasks.ledger.accepted_examples import award_bonuses
+from tasks.ledger.performance_bonuses import award_bonuses
 from tasks.ledger.tests.making import begin, hand_in, make_pairs
 from tasks.lifecycle import maintenance, publication
 from tasks.models import (

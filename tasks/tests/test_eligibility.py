@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
+from tasks import hits
 from tasks.crowd import marketplace
 from tasks.models import Consent, Eligibility, Grant, Lease, LeaseState, Worker, WorkerBlock
 from tasks.people import eligibility, qualifications, trusted
-from tasks.posting import hits
 from tasks.tests.making import (
     NOW,
     consent,
@@ -25,9 +25,9 @@ from tasks.tests.making import (
 )
 from tasks.tests.visiting import at_work, open_page
 from tasks.work import due_work, leases
-from tasks.work.independence import has_suitable
 from tasks.work.kinds import registry
 from tasks.work.kinds.hit_words import title_of
+from tasks.work.leases import has_suitable
 
 pytestmark = pytest.mark.django_db
 

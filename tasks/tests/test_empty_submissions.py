@@ -8,7 +8,7 @@ from collector.models import Collection
 from common.actions import ActionError
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.ledger import hours_until_paid
+from tasks.ledger import pay_terms
 from tasks.models import (
     EmptySubmission,
     Payment,
@@ -18,7 +18,7 @@ from tasks.models import (
     Submission,
     Worker,
 )
-from tasks.paying import approval, empty_submissions, reconcile, rejection_delivery, rejections
+from tasks.paying import empty_submissions, reconcile, rejections
 from tasks.tests.deciding import SOON, listed, money, state_of
 from tasks.tests.making import (
     NOW,
@@ -88,7 +88,7 @@ def test_a_requester_pays_it(posting, work, fake_marketplace):
     assert not empty_submissions.pay(work, "grace", SOON)
     assert money(posting.stage.collection) == (0, 400)
     assert fake_marketplace.told == []
-    assert approval.approve_confirmed(posting.stage.collection, SOON) == 1
+    assert reconcile.approve_confirmed(posting.stage.collection, SOON) == 1
     payment = Payment.objects.get()
     assert (payment.state, payment.reason) == (
         PaymentState.CONFIRMED,
@@ -106,7 +106,7 @@ def test_what_the_marketplace_approves_by_itself_enters_the_ledger(posting, work
     fake_marketplace.statuses["S-OUTSIDE"] = "Approved"
     assert empty_submissions.find_decided(collection, SOON) == 0
     assert empty_submissions.find_decided(collection, LATER) == 1
-    assert approval.approve_confirmed(collection, LATER) == 1
+    assert reconcile.approve_confirmed(collection, LATER) == 1
     payment = Payment.objects.get()
     assert (payment.state, payment.amount_cents) == (PaymentState.CONFIRMED, 400)
     assert payment.reason == "Submitted empty; approved by the marketplace."
@@ -133,7 +133,7 @@ def test_what_another_program_rejected_is_taken_back(posting, work, fake_marketp
     row = work.session.rejections.get()
     assert (row.elsewhere, row.take_back_until) == (True, work.received_at + timedelta(days=30))
     rejections.take_back(row, "Something did come.", "rita", LATER)
-    assert rejection_delivery.restore(collection, LATER) == 1
+    assert rejections.restore(collection, LATER) == 1
     assert (state_of(work), money(posting.stage.collection)) == ("approved", (0, 400))
     assert fake_marketplace.statuses["S-OUTSIDE"] == "Approved"
 
@@ -144,12 +144,12 @@ def test_it_is_rejected_by_two_and_taken_back(posting, work, fake_marketplace):
     assert row.holds_until == work.auto_approval_at
     assert not empty_submissions.pay(work, "grace", SOON)
     rejections.confirm(row, "Nothing indeed.", "grace", SOON)
-    assert rejection_delivery.carry_out(collection, SOON) == 1
+    assert rejections.carry_out(collection, SOON) == 1
     assert (state_of(work), money(posting.stage.collection)) == ("rejected", (0, 0))
     row.refresh_from_db()
     rejections.take_back(row, "It was our server.", "rita", SOON)
     assert money(posting.stage.collection) == (0, 400)
-    assert rejection_delivery.restore(collection, SOON) == 1
+    assert rejections.restore(collection, SOON) == 1
     assert Payment.objects.get().state == PaymentState.CONFIRMED
     assert (state_of(work), money(posting.stage.collection)) == ("approved", (0, 400))
 
@@ -171,7 +171,7 @@ def test_who_came_after_rejections_were_given_up_is_not_rejected(posting, work):
     given_up = posting.created_at + timedelta(seconds=1)
     type(session).objects.update(started_at=given_up + timedelta(seconds=1))
     EmptySubmission.objects.update(received_at=given_up + timedelta(seconds=2))
-    collection.revisions.create(key=hours_until_paid.KEY, old=48.0, new=0, at=given_up)
+    collection.revisions.create(key=pay_terms.KEY, old=48.0, new=0, at=given_up)
     values = collection.parameters["pay"] | {"approve_after_hours": 0}
     Collection.objects.update(parameters=collection.parameters | {"pay": values})
     with pytest.raises(ActionError, match="was promised that all is paid"):
@@ -186,15 +186,15 @@ def test_withdrawing_leaves_it_waiting(posting, work):
 
 def test_what_nobody_confirms_is_paid(posting, work):
     rejections.propose(work.session, "Nothing came.", "rita", NOW)
-    assert rejection_delivery.lapse(posting.stage.collection, LATER) == 1
-    assert approval.approve_confirmed(posting.stage.collection, LATER) == 1
+    assert rejections.lapse(posting.stage.collection, LATER) == 1
+    assert reconcile.approve_confirmed(posting.stage.collection, LATER) == 1
     assert (state_of(work), money(posting.stage.collection)) == ("approved", (0, 400))
 
 
 def test_one_the_marketplace_will_not_approve_is_put_aside(posting, work, fake_marketplace):
     empty_submissions.pay(work, "rita", SOON)
     fake_marketplace.broken = True
-    assert approval.approve_confirmed(posting.stage.collection, SOON) == 0
+    assert reconcile.approve_confirmed(posting.stage.collection, SOON) == 0
     assert state_of(work) == "refused"
     assert work.refusal == "It is in another state."
 
@@ -214,7 +214,7 @@ def test_work_that_turns_up_is_paid_once_and_ends_a_proposal(
     assert not EmptySubmission.objects.filter(pk=work.pk).exists()
     assert state_of(row) == RejectionState.WITHDRAWN
     assert state_of(posting) == PostingState.SUBMITTED
-    assert approval.approve_confirmed(stage.collection, LATER) == 1
+    assert reconcile.approve_confirmed(stage.collection, LATER) == 1
     assert Payment.objects.get().state == PaymentState.CONFIRMED
     assert money(posting.stage.collection) == (0, 400)
 
@@ -236,10 +236,10 @@ def test_an_agreed_rejection_of_nothing_never_meets_work(
     else:
         # The note was gone before the rejection was looked at.
         EmptySubmission.objects.all().delete()
-    assert rejection_delivery.carry_out(stage.collection, SOON) == 0
+    assert rejections.carry_out(stage.collection, SOON) == 0
     assert state_of(row) == RejectionState.FAILED
     assert reconciled(listed(posting, session)) == (0 if told else 1)
-    assert approval.approve_confirmed(stage.collection, LATER) == 1
+    assert reconcile.approve_confirmed(stage.collection, LATER) == 1
     assert fake_marketplace.told[0] == ("approve_assignment", session.session_id)
     assert (state_of(work), money(stage.collection)) == ("approved", (0, 400))
 
@@ -255,7 +255,7 @@ def test_nothing_is_withheld_for_what_was_taken_away_meanwhile(
         return True
 
     monkeypatch.setattr(marketplace, "reject", reject)
-    assert rejection_delivery.carry_out(posting.stage.collection, SOON) == 0
+    assert rejections.carry_out(posting.stage.collection, SOON) == 0
     assert not Payment.objects.exists()
     assert money(posting.stage.collection) == (400, 0)
     assert state_of(row) == RejectionState.AGREED
@@ -285,7 +285,7 @@ def test_work_that_turns_up_after_it_was_paid_is_not_paid_twice(
     lease.refresh_from_db()
     submissions.hand_in(lease, questions_for(lease), SOON, synthetic=False)
     reconciled(listed(posting, session))
-    assert approval.approve_confirmed(stage.collection, LATER) == 2
+    assert reconcile.approve_confirmed(stage.collection, LATER) == 2
     assert Submission.objects.get().state == "approved"
     assert Payment.objects.get().state == PaymentState.CONFIRMED
     assert money(posting.stage.collection) == (0, 400)
@@ -301,9 +301,9 @@ def test_work_that_comes_once_its_hit_is_paid_waits_for_no_receipt(
     reconciled(listed(posting, session))
     empty_submissions.pay(EmptySubmission.objects.get(), "rita", SOON)
     if settled:
-        approval.approve_confirmed(stage.collection, SOON)
+        reconcile.approve_confirmed(stage.collection, SOON)
     lease.refresh_from_db()
     work = submissions.hand_in(lease, questions_for(lease), SOON, synthetic=False)
-    approval.approve_confirmed(stage.collection, SOON)
+    reconcile.approve_confirmed(stage.collection, SOON)
     assert state_of(work) == "approved"
     assert Payment.objects.get().state == PaymentState.CONFIRMED

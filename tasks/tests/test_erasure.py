@@ -16,7 +16,7 @@ from tasks.management.commands.erase_worker import Command
 from tasks.models import Identity, Lease, Payment, Posting, Question, Submission
 from tasks.paying import pay_decisions
 from tasks.people.erasure import forget
-from tasks.people.given_names import name_worker
+from tasks.people.trusted import name_worker
 from tasks.tests.deciding import DAY, money
 from tasks.tests.making import (
     NOW,

@@ -14,14 +14,12 @@ from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import PayTable
 from collector.protocols.texts import current_text
 from collector.seeds.selection import select_seeds
-from tasks.costs import estimates
-from tasks.costs.estimates import estimate, totals
-from tasks.costs.expected_pay import shortfalls
+from tasks import costs, hits
+from tasks.costs import estimate, shortfalls, totals
 from tasks.ledger import budget
-from tasks.ledger.rejection_terms import told_requester
+from tasks.ledger.pay_terms import told_requester
 from tasks.lifecycle.publication import notices
 from tasks.pages.wording import fill_placeholders
-from tasks.posting import hits
 from tasks.tests.making import NOW, make_collection, make_posting, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +67,7 @@ def test_each_question_may_be_written_where_most_answers_are_wanted(pilot: Colle
 
 
 def test_the_maximum_is_said_once_and_work_stops_at_it(pilot: Collection) -> None:
-    said = estimates.say_maximum(pilot, NOW)
+    said = costs.say_maximum(pilot, NOW)
     rows = totals(pilot, estimate(pilot))
     assert rows.maximum == said
     assert rows.repeats == said - sum(row.maximum_cents for row in estimate(pilot))
@@ -82,27 +80,27 @@ def test_the_maximum_is_said_once_and_work_stops_at_it(pilot: Collection) -> Non
 
 
 def test_what_workers_do_changes_nothing_of_what_was_said(pilot: Collection) -> None:
-    said = estimates.say_maximum(pilot, NOW)
+    said = costs.say_maximum(pilot, NOW)
     make_posting(stage_of(pilot, "question"))
-    assert estimates.keep_maximum(pilot, NOW) == 0
+    assert costs.keep_maximum(pilot, NOW) == 0
     pilot.refresh_from_db()
     assert totals(pilot, estimate(pilot)).maximum == said
 
 
 def test_more_seeds_and_other_pay_say_it_anew_and_record_it(pilot: Collection) -> None:
-    before = estimates.say_maximum(pilot, NOW)
+    before = costs.say_maximum(pilot, NOW)
     select_seeds(pilot, 4)
-    assert estimates.keep_maximum(pilot, NOW) == 1
+    assert costs.keep_maximum(pilot, NOW) == 1
     pilot.refresh_from_db()
     assert pilot.maximum_cents is not None
     assert pilot.maximum_cents > before
     row = pilot.revisions.get()
     assert (row.key, row.old, row.new) == ("maximum_cents", before, pilot.maximum_cents)
-    assert estimates.keep_maximum(pilot, NOW) == 0
+    assert costs.keep_maximum(pilot, NOW) == 0
 
 
 def test_a_bonus_that_a_person_adds_is_added_to_the_maximum(pilot: Collection) -> None:
-    said = estimates.say_maximum(pilot, NOW)
+    said = costs.say_maximum(pilot, NOW)
     assert budget.reserve_beside(pilot.pk, 50)
     pilot.refresh_from_db()
     assert pilot.maximum_cents == said + 50
@@ -111,7 +109,7 @@ def test_a_bonus_that_a_person_adds_is_added_to_the_maximum(pilot: Collection) -
 def test_work_that_is_owed_is_paid_past_the_maximum_and_the_overrun_shows(
     pilot: Collection,
 ) -> None:
-    said = estimates.say_maximum(pilot, NOW)
+    said = costs.say_maximum(pilot, NOW)
     assert budget.reserve(pilot.pk, said)
     with transaction.atomic():
         budget.hold_anyway(pilot.pk, 30, "late work", NOW)

@@ -10,7 +10,7 @@ from common.actions import ActionError
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.ledger import payments
 from tasks.models import ON_MARKETPLACE, Payment, PaymentKind, PaymentState, Posting
-from tasks.paying import bonuses, external_bonuses
+from tasks.paying import bonuses
 from tasks.people import erasure
 from tasks.tests.deciding import SOON, make_confirmed, money
 from tasks.tests.making import NOW, make_session, make_worker
@@ -86,7 +86,7 @@ def test_one_whose_reply_was_lost_is_not_found_again_as_somebody_elses(collectio
     counter.dies_after = True
     with pytest.raises(MarketplaceError):
         bonuses.send_due(collection, SOON)
-    assert external_bonuses.find(collection, HOURS) == 0
+    assert bonuses.find_elsewhere(collection, HOURS) == 0
     counter.dies_after = False
     bonuses.send_due(collection, SOON)
     assert listed_cents(counter) == ledger_cents() == 150
@@ -134,9 +134,9 @@ def test_a_bonus_whose_reason_was_erased_is_not_taken_for_anothers(collection, w
         Payment.objects.filter(kind=PaymentKind.BONUS).update(reason="")
     else:
         counter.sent[0]["Reason"] = ""
-    assert external_bonuses.find(collection, HOURS) == 1
-    external_bonuses.ask_anew(collection, HOURS)
-    assert external_bonuses.find(collection, HOURS) == 0
+    assert bonuses.find_elsewhere(collection, HOURS) == 1
+    bonuses.ask_anew(collection, HOURS)
+    assert bonuses.find_elsewhere(collection, HOURS) == 0
     assert listed_cents(counter) == ledger_cents() == 300
 
 
@@ -206,10 +206,10 @@ def test_what_is_paid_on_the_marketplace_is_entered_once_and_drawn_from_the_budg
     paid_elsewhere(counter, work, token="T1")
     paid_elsewhere(counter, work, token="T2")
     paid_elsewhere(counter, work, amount="1.50", reason="The clearest questions so far.", token="T")
-    assert external_bonuses.find(collection, SOON) == 0
-    assert external_bonuses.find(collection, HOURS) == 3
-    assert external_bonuses.ask_anew(collection, HOURS) == 1
-    assert external_bonuses.find(collection, HOURS) == 0
+    assert bonuses.find_elsewhere(collection, SOON) == 0
+    assert bonuses.find_elsewhere(collection, HOURS) == 3
+    assert bonuses.ask_anew(collection, HOURS) == 1
+    assert bonuses.find_elsewhere(collection, HOURS) == 0
     assert money(collection) == (bound[0], bound[1] + 150 + 70 + 70 + 150)
     assert listed_cents(counter) == ledger_cents() == 440
     found = Payment.objects.filter(by=ON_MARKETPLACE)
@@ -221,7 +221,7 @@ def test_what_is_paid_on_the_marketplace_is_entered_once_and_drawn_from_the_budg
 def test_what_goes_over_the_budget_raises_it_and_says_so(collection, work, counter):
     type(collection).objects.update(budget_cents=F("reserved_cents") + F("spent_cents"))
     paid_elsewhere(counter, work)
-    assert external_bonuses.find(collection, HOURS) == 1
+    assert bonuses.find_elsewhere(collection, HOURS) == 1
     revision = collection.revisions.get(key="budget_cents")
     assert (revision.by, revision.new - revision.old) == ("a bonus paid on the marketplace", 70)
 
@@ -230,7 +230,7 @@ def test_a_bonus_for_somebody_who_never_came_to_us_is_entered_too(collection, wo
     stay = work.session
     type(stay).objects.filter(pk=stay.pk).update(session_id="ANOTHER")
     paid_elsewhere(counter, work)
-    assert external_bonuses.find(collection, HOURS) == 1
+    assert bonuses.find_elsewhere(collection, HOURS) == 1
     assert Payment.objects.get(by=ON_MARKETPLACE).lease is None
 
 
@@ -243,10 +243,10 @@ def test_a_hit_is_asked_about_ever_more_rarely_and_one_it_forgot_stops_no_other(
         asked.append(of)
         raise MarketplaceError("There is no such HIT.", permanent=True)
 
-    monkeypatch.setattr(external_bonuses.bonuses, "listed", forgotten)
+    monkeypatch.setattr(bonuses.marketplace, "listed_bonuses", forgotten)
     for hours in (2, 2.5, 3.5, 4):
-        external_bonuses.find(collection, NOW + timedelta(hours=hours))
+        bonuses.find_elsewhere(collection, NOW + timedelta(hours=hours))
     assert len(asked) == 2
-    external_bonuses.find(collection, NOW + timedelta(days=48))
+    bonuses.find_elsewhere(collection, NOW + timedelta(days=48))
     again = Posting.objects.get(pk=work.session.posting_id).ask_bonuses_at
     assert again == NOW + timedelta(days=50)

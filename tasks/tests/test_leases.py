@@ -19,7 +19,7 @@ from tasks.tests.making import (
     questions_for,
     stage_of,
 )
-from tasks.work import independence, leases, submissions, units
+from tasks.work import leases, submissions, units
 
 pytestmark = pytest.mark.django_db
 
@@ -122,7 +122,7 @@ def test_late_work_that_was_paid_without_counting_is_not_handed_out_to_its_worke
     assert not submissions.hand_in(first, questions_for(first), late, synthetic=False).counts
     leases.end(other, LeaseState.RETURNED, late)
     assert claim(stage, worker, late) is None
-    assert not independence.has_suitable(stage, worker, one_at_a_time=False)
+    assert not leases.has_suitable(stage, worker, one_at_a_time=False)
     assert claim(stage, make_worker("AMALLORY"), late).unit == first.unit
 
 

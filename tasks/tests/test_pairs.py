@@ -16,7 +16,7 @@ from tasks.people.lease_context import stage_context_of
 from tasks.tests.making import NOW, make_posting, make_session, make_worker, stage_of, write_keys
 from tasks.tests.visiting import state_of
 from tasks.work import leases, submissions
-from tasks.work.independence import suitable_units
+from tasks.work.leases import suitable_units
 from tasks.work.passages import paragraphs_of
 
 pytestmark = pytest.mark.django_db

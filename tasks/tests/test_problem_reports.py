@@ -19,7 +19,7 @@ from tasks.models import (
     Submission,
 )
 from tasks.paying import bonuses
-from tasks.people import problem_reports
+from tasks.people import reports
 from tasks.tests.deciding import SOON, make_confirmed, money
 from tasks.tests.making import (
     NOW,
@@ -74,14 +74,14 @@ def unfinished(report):
 
 
 def answer(report, words="It leads somewhere now.", cents=0):
-    problem_reports.answer(report, words, cents, "rita", SOON)
+    reports.answer_problem(report, words, cents, "rita", SOON)
 
 
 def test_the_worker_reads_the_answer_once(collection, report, told):
     answer(report)
     approve(report)
-    assert problem_reports.tell_reporters(collection, SOON) == 1
-    assert problem_reports.tell_reporters(collection, SOON) == 0
+    assert reports.tell_reporters(collection, SOON) == 1
+    assert reports.tell_reporters(collection, SOON) == 0
     (letter,) = told
     assert letter["WorkerIds"] == [report.lease.worker.identity.person]
     assert letter["MessageText"] == ("It leads somewhere now.\n\nYou wrote:\nThe link is dead.")
@@ -97,16 +97,16 @@ def test_an_answer_that_nobody_heard_of_is_passed_on_later(collection, report, m
     approve(report)
     monkeypatch.setattr(marketplace, "call", silent)
     with pytest.raises(MarketplaceError):
-        problem_reports.tell_reporters(collection, SOON)
+        reports.tell_reporters(collection, SOON)
     assert ProblemReport.objects.get().told_at is None
 
 
 def test_an_answer_waits_until_a_letter_can_reach_its_worker(collection, report, told):
     answer(report)
-    assert problem_reports.tell_reporters(collection, SOON) == 0
+    assert reports.tell_reporters(collection, SOON) == 0
     assert told == []
     approve(report)
-    assert problem_reports.tell_reporters(collection, SOON) == 1
+    assert reports.tell_reporters(collection, SOON) == 1
     assert len(told) == 1
 
 
@@ -115,7 +115,7 @@ def test_a_letter_that_was_not_passed_on_is_not_taken_for_read(collection, repor
     monkeypatch.setattr(marketplace, "call", lambda operation, **given: failed)
     answer(report)
     approve(report)
-    assert problem_reports.tell_reporters(collection, SOON) == 0
+    assert reports.tell_reporters(collection, SOON) == 0
     assert ProblemReport.objects.get().told_at is None
 
 

@@ -10,7 +10,8 @@ from django.utils import timezone
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.revisions import revise
 from common.actions import ActionError
-from tasks.costs.estimates import estimate, totals, totals_from_now
+from tasks import hits
+from tasks.costs import estimate, totals, totals_from_now
 from tasks.crowd import marketplace
 from tasks.ledger import payments
 from tasks.lifecycle import publication
@@ -19,7 +20,6 @@ from tasks.lifecycle.publication import CostChangedError, finish, publish, reope
 from tasks.lifecycle.unfinished_work import unfinished_work_of
 from tasks.models import EmptySubmission, LeaseState, Posting
 from tasks.paying import compensation, empty_submissions
-from tasks.posting import hits
 from tasks.tests.deciding import listed
 from tasks.tests.making import (
     consent,

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from django.db.models import F
 
+from tasks import hits
 from tasks.crowd import marketplace
 from tasks.lifecycle import publication
 from tasks.models import Posting, PostingState, Unit
 from tasks.paying import compensation
-from tasks.posting import hits, posting_demand
 from tasks.tests.making import (
     NOW,
     make_collection,
@@ -95,23 +95,21 @@ def test_a_qualification_that_opens_nothing_any_more_is_not_offered(stage, creat
     monkeypatch.setattr(marketplace, "expire_hit", lambda _: None)
     monkeypatch.setattr(marketplace, "is_vacant", lambda _: True)
     stages = list(stage.collection.stages.all())
-    assert stage in posting_demand.with_room(stages)
+    assert stage in hits.with_room(stages)
     posting = make_posting(stage)
     Unit.objects.exclude(stage=stage).update(taken=F("redundancy"), submitted=F("redundancy"))
-    assert stage in posting_demand.with_room(stages), "answers to what is written here are to come"
+    assert stage in hits.with_room(stages), "answers to what is written here are to come"
     for other in stages:
         if not other.units.exists():
             Unit.objects.create(stage=other, position=0, redundancy=1, taken=1, submitted=1)
-    assert stage not in posting_demand.with_room(stages)
+    assert stage not in hits.with_room(stages)
     assert hits.plan_postings(stage, NOW) == 0
-    assert posting_demand.with_surplus(stages) == [stage]
+    assert hits.with_surplus(stages) == [stage]
     assert hits.close_surplus(stage) == 1
     posting.refresh_from_db()
     assert posting.state == PostingState.EXPIRED
     Unit.objects.filter(stage__name="question").update(taken=0, submitted=0)
-    assert stage in posting_demand.with_room(stages), (
-        "a place that is free again is worth qualifying for"
-    )
+    assert stage in hits.with_room(stages), "a place that is free again is worth qualifying for"
 
 
 def test_no_test_is_offered_for_stages_that_are_closed(stage):
@@ -120,9 +118,9 @@ def test_no_test_is_offered_for_stages_that_are_closed(stage):
     for each in closed:
         publication.close_stage(each)
     stages = list(stage.collection.stages.select_related("collection"))
-    assert posting_demand.with_surplus(stages) == [stage]
+    assert hits.with_surplus(stages) == [stage]
     assert hits.plan_postings(stage, NOW) == 0
     closed[0].collection.stages.filter(pk=closed[0].pk).update(state="open")
     stages = list(stage.collection.stages.select_related("collection"))
-    assert posting_demand.with_surplus(stages) == []
+    assert hits.with_surplus(stages) == []
     assert hits.places_left(stage) > 0, "it is opened again: there is something to qualify for"

@@ -3,7 +3,8 @@
 from typing import Any
 
 from collector.protocols.loading import get_protocol
-from tasks.posting.qualification_requirements import notice, requirements
+from tasks.hits import requirements_of_past as requirements
+from tasks.hits import unasked_past as notice
 
 
 def test_a_crowd_with_a_history_is_asked_for_it(settings: Any) -> None:

@@ -21,8 +21,8 @@ from tasks.tests.making import (
 )
 from tasks.tests.visiting import at_work, open_page, post, state_of
 from tasks.work import submissions, units
-from tasks.work.articles import _article_id, _page
 from tasks.work.kinds import voting, writing
+from tasks.work.reading import _article_id, _page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BOUNDARIES = ("SAVEPOINT", "RELEASE", "BEGIN", "COMMIT")

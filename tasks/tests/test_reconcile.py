@@ -15,14 +15,7 @@ from tasks.models import (
     PostingState,
     ReceiptState,
 )
-from tasks.paying import (
-    approval,
-    compensation,
-    pay_decisions,
-    reconcile,
-    rejection_delivery,
-    rejections,
-)
+from tasks.paying import compensation, pay_decisions, reconcile, rejections
 from tasks.people.erasure import forget
 from tasks.tests.deciding import SOON, listed, make_confirmed, money, state_of
 from tasks.tests.making import (
@@ -161,7 +154,7 @@ def test_reconciling_does_not_bring_back_who_was_erased(stage, reconciled, fake_
     make_posting(stage)
     row = rejections.propose(done.session, "Copied.", "rita", NOW)
     rejections.confirm(row, "Yes.", "grace", SOON)
-    rejection_delivery.carry_out(stage.collection, SOON)
+    rejections.carry_out(stage.collection, SOON)
     seen = listed(done.session.posting, done.session, status="Rejected")
     forget(done.session.worker, SOON, withdraw=True)
     reconciled(seen)
@@ -210,7 +203,7 @@ def test_a_settled_hit_that_is_listed_still_is_deleted(
     with monkeypatch.context() as broken:
         broken.setattr(marketplace, "finish_hit", silent)
         with pytest.raises(MarketplaceError):
-            approval.approve_confirmed(stage.collection, NOW + timedelta(days=1))
+            reconcile.approve_confirmed(stage.collection, NOW + timedelta(days=1))
     posting = done.session.posting
     reconciled(listed(posting, done.session, status="Approved"))
     assert fake_marketplace.told[-1] == ("delete_hit", posting.external_id)
@@ -247,5 +240,5 @@ def test_one_hit_that_is_gone_hides_no_returned_one(stage, monkeypatch):
 def test_what_a_clock_confirmed_that_was_ahead_is_paid_where_nobody_waits(stage, fake_marketplace):
     work = make_confirmed(stage.collection, at=NOW)
     type(work).objects.update(confirmed_at=NOW + timedelta(hours=1))
-    assert approval.approve_confirmed(stage.collection, NOW) == 1
+    assert reconcile.approve_confirmed(stage.collection, NOW) == 1
     assert state_of(work) == "approved"

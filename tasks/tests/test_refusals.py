@@ -2,12 +2,12 @@
 
 import pytest
 
+from tasks import hits
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import maintain
 from tasks.models import Grant, GrantState, PostingState
 from tasks.people import qualifications
-from tasks.posting import hits, posting_demand
 from tasks.tests.deciding import state_of
 from tasks.tests.making import NOW, make_collection, make_posting, make_worker, stage_of
 
@@ -138,7 +138,7 @@ def test_a_stage_that_is_refused_leaves_the_next_one_alone(stage, monkeypatch):
             raise MarketplaceError("No such thing.", permanent=True)
         return 1
 
-    monkeypatch.setattr(posting_demand, "with_plans", list)
+    monkeypatch.setattr(hits, "with_plans", list)
     monkeypatch.setattr(hits, "publish_pending", refused)
     others = stage.collection.stages.count() - 1
     assert maintain(stage.collection, NOW)["HITs published"] == others

@@ -14,7 +14,7 @@ from tasks.models import (
     Rejection,
     RejectionState,
 )
-from tasks.paying import approval, rejection_delivery, rejections
+from tasks.paying import reconcile, rejections
 from tasks.people.erasure import forget
 from tasks.tests.deciding import DAY, SOON, make_confirmed, money, state_of
 from tasks.tests.making import NOW, make_collection
@@ -63,7 +63,7 @@ def test_a_proposal_holds_the_approval_and_nothing_else(
     work, paid_late, proposal, fake_marketplace
 ):
     other = make_confirmed(paid_late, "AGRACE")
-    assert approval.approve_confirmed(paid_late, NOW + 3 * DAY) == 1
+    assert reconcile.approve_confirmed(paid_late, NOW + 3 * DAY) == 1
     assert (state_of(work), state_of(other)) == ("disputed", "approved")
 
 
@@ -74,7 +74,7 @@ def test_it_is_withdrawn_and_the_work_is_paid(work, paid_late, proposal):
         rejections.confirm(proposal, "It is.", "grace", SOON)
     with pytest.raises(ActionError, match="just decided"):
         rejections.withdraw(Rejection.objects.get(), "Twice.", "rita", SOON)
-    assert approval.approve_confirmed(paid_late, NOW + 2 * DAY) == 1
+    assert reconcile.approve_confirmed(paid_late, NOW + 2 * DAY) == 1
     assert Payment.objects.get().state == PaymentState.CONFIRMED
 
 
@@ -137,7 +137,7 @@ def test_it_cannot_be_taken_back_before_it_is_done_nor_after_thirty_days(proposa
     rejections.confirm(proposal, "It is.", "grace", SOON)
     with pytest.raises(ActionError, match="in a minute"):
         rejections.take_back(proposal, "No.", "rita", SOON)
-    rejection_delivery.carry_out(paid_late, SOON)
+    rejections.carry_out(paid_late, SOON)
     proposal.refresh_from_db()
     with pytest.raises(ActionError, match="for 30 days"):
         rejections.take_back(proposal, "No.", "rita", NOW + 30 * DAY)
@@ -159,7 +159,7 @@ def test_nobody_is_forgotten_while_a_rejection_is_open(work, proposal, paid_late
     with pytest.raises(ActionError):
         forget(work.lease.worker, NOW, withdraw=False)
     rejections.confirm(proposal, "It is.", "grace", SOON)
-    rejection_delivery.carry_out(paid_late, SOON)
+    rejections.carry_out(paid_late, SOON)
     forget(work.lease.worker, NOW, withdraw=False)
 
 
@@ -168,5 +168,5 @@ def test_an_approval_under_way_wins_over_a_proposal(work, paid_late):
     with pytest.raises(ActionError, match="being paid"):
         rejections.propose(work.session, "Copied.", "rita", NOW)
     # Whoever took it has died: the next round approves it.
-    assert approval.approve_confirmed(paid_late, NOW) == 1
+    assert reconcile.approve_confirmed(paid_late, NOW) == 1
     assert state_of(work) == "approved"

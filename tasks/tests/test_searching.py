@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.work.searching import SNIPPET_CHARACTERS, snippet
+from tasks.work.reading import SNIPPET_CHARACTERS, snippet
 
 LONG = "So it goes on and on. " * 20 + "The lamp of Carrow burnt for years. " + "And on. " * 40
 

@@ -19,8 +19,8 @@ from tasks.tests.making import (
     stage_of,
 )
 from tasks.tests.visiting import open_page, state_of
-from tasks.work.articles import article_text
 from tasks.work.passages import find_article
+from tasks.work.reading import article_text
 
 pytestmark = pytest.mark.django_db
 # So many characters in a row are nobody's by chance.

@@ -7,7 +7,7 @@ import pytest
 
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
-from tasks.costs.estimates import estimate
+from tasks.costs import estimate
 from tasks.models import Lease, LeaseState
 from tasks.tests.making import (
     NOW,

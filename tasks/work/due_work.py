@@ -16,9 +16,8 @@ from collector.models.collection import LONGEST_CLAIM
 from collector.protocols.creation import is_readable, parameters_of
 from common.prepared_sql import change
 from common.wrong_clocks import expired
-from tasks.ledger.accepted_examples import uncounted
-from tasks.ledger.bonus_fund import bonuses_of
 from tasks.ledger.lease_reserves import unpaid_leases
+from tasks.ledger.performance_bonuses import bonuses_of, uncounted
 from tasks.models import (
     Lease,
     LeaseState,

@@ -1,4 +1,4 @@
-"""What a page shows of a seed: its text, links and sentences, and the articles behind the links."""
+"""Passages as pages show them: of a seed, or by the names under which they are cited."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -8,8 +8,10 @@ import orjson
 
 from collector.ingest.link_resolution import Resolver
 from collector.ingest.segmentation import tokens
-from collector.models import Article, Corpus, Paragraph, Seed
+from collector.models import Article, Corpus, Document, Paragraph, Seed
+from common.committed_cache import kept_once_committed
 from common.prepared_sql import execute
+from tasks.work.widgets.marked import markable
 
 # A statement by hand: whoever opens a HIT waits for it.
 PASSAGES = """
@@ -22,6 +24,39 @@ JOIN collector_article article ON article.id = paragraph.article_id
 JOIN collector_corpus corpus ON corpus.id = article.corpus_id
 WHERE shown.seed_id IN (%s) ORDER BY shown.seed_id, shown.position
 """
+PASSAGES_BY_ID = """
+SELECT paragraph.id, COALESCE(document.external_id, article.title), paragraph.position,
+    paragraph.text, paragraph.pages, section.heading, article.title,
+    corpus.language, corpus.direction
+FROM collector_paragraph paragraph
+JOIN collector_section section ON section.id = paragraph.section_id
+JOIN collector_article article ON article.id = paragraph.article_id
+JOIN collector_corpus corpus ON corpus.id = article.corpus_id
+LEFT JOIN collector_document document ON document.article_id = article.id
+WHERE paragraph.id IN (%s)
+"""
+SHOWN = """
+SELECT shown.seed_id, shown.paragraph_id FROM collector_seedparagraph shown
+WHERE shown.seed_id IN (%s) ORDER BY shown.seed_id, shown.position
+"""
+# Of each seed's articles in the order of its passages, the headings in theirs.
+OUTLINES = """
+SELECT shown.seed_id, article.id, article.title, corpus.language, corpus.direction,
+    section.heading, section.level
+FROM (
+    SELECT shown.seed_id, paragraph.article_id, MIN(shown.position) AS position
+    FROM collector_seedparagraph shown
+    JOIN collector_paragraph paragraph ON paragraph.id = shown.paragraph_id
+    WHERE shown.seed_id IN (%s) GROUP BY shown.seed_id, paragraph.article_id
+) shown
+JOIN collector_article article ON article.id = shown.article_id
+JOIN collector_corpus corpus ON corpus.id = article.corpus_id
+JOIN collector_section section ON section.article_id = article.id
+ORDER BY shown.seed_id, shown.position, section.position
+"""
+# A long document's first headings tell what it is about.
+MOST_HEADINGS = 40
+MARK = "#"
 
 
 def passages_of(seeds: Iterable[int]) -> dict[int, dict[str, Any]]:
@@ -124,3 +159,104 @@ def find_article(corpus: Corpus, title: str) -> Article | None:
 def readable_titles(corpus_id: int, titles: set[str]) -> set[str]:
     """Return those of `titles` that an answerer can open."""
     return set(Resolver(Corpus(pk=corpus_id)).resolve(titles))
+
+
+def name_of(document: str, paragraph: int) -> str:
+    """Return what a passage is called: its document's id and its place there."""
+    return f"{document}{MARK}{paragraph}"
+
+
+def passages_by_id(paragraphs: Iterable[int]) -> dict[int, dict[str, Any]]:
+    """Return by row id what a page is told of passages, without what it takes to mark in them.
+
+    "document" is the document's own id, or the article's title where it has none, "paragraph" the
+    place in it, "page" the first page that the passage stands on, or None.
+    """
+    wanted = list(paragraphs)
+    places = ", ".join(["%s"] * len(wanted))
+    found = {}
+    for row in execute(PASSAGES_BY_ID % places, wanted) if wanted else ():
+        key, document, position, text, pages, heading, title, language, direction = row
+        numbers = orjson.loads(pages) if pages else None
+        found[key] = {
+            "document": document,
+            "paragraph": position,
+            "title": title,
+            "section": heading,
+            "page": numbers[0][1] if numbers else None,
+            "text": text,
+            "lang": language,
+            "dir": direction,
+        }
+    return found
+
+
+def with_tokens(passage: dict[str, Any]) -> dict[str, Any]:
+    """Return a passage with the tokens that marks in it begin and end with."""
+    text = passage["text"]
+    found = [
+        (start, end, any(map(str.isalnum, text[start:end])))
+        for start, end in tokens(text, passage["lang"])
+    ]
+    return {**passage, "tokens": markable(text, found)}
+
+
+def passages_of_seeds(seeds: Iterable[int]) -> dict[int, list[dict[str, Any]]]:
+    """Return by seed id its passages, in the seed's order, fit to be marked in."""
+    wanted = list(seeds)
+    places = ", ".join(["%s"] * len(wanted))
+    pairs = list(execute(SHOWN % places, wanted)) if wanted else []
+    known = passages_by_id({paragraph for _, paragraph in pairs})
+    found: dict[int, list[dict[str, Any]]] = {}
+    for seed, paragraph in pairs:
+        found.setdefault(seed, []).append(with_tokens(known[paragraph]))
+    return found
+
+
+def outlines_of_seeds(seeds: Iterable[int]) -> dict[int, list[dict[str, Any]]]:
+    """Return by seed id what its documents are about: titles and headings, no text of them.
+
+    Every document once, in the order of the seed's passages.
+    """
+    wanted = list(seeds)
+    places = ", ".join(["%s"] * len(wanted))
+    found: dict[int, dict[int, dict[str, Any]]] = {}
+    for row in execute(OUTLINES % places, wanted) if wanted else ():
+        seed, article, title, language, direction, heading, level = row
+        about = {"title": title, "lang": language, "dir": direction, "headings": []}
+        told = found.setdefault(seed, {}).setdefault(article, about)
+        if heading and len(told["headings"]) < MOST_HEADINGS:
+            told["headings"].append({"words": heading, "level": level})
+    return {seed: list(articles.values()) for seed, articles in found.items()}
+
+
+@kept_once_committed(8192)
+def paragraph_of(corpus_id: int, name: str) -> int:
+    """Return the row id of the passage of this name; raises Paragraph.DoesNotExist."""
+    document, mark, position = name.rpartition(MARK)
+    if not mark or not position.isascii() or not position.isdigit() or len(position) > 9:
+        raise Paragraph.DoesNotExist(f"{name!r} names no passage.")
+    own = Document.objects.filter(corpus_id=corpus_id, external_id=document)
+    article = own.values_list("article_id", flat=True).first()
+    if article is None:
+        titled = Article.objects.filter(corpus_id=corpus_id, title=document, document=None)
+        article = titled.values_list("pk", flat=True).first()
+    if article is None:
+        raise Paragraph.DoesNotExist(f"There is no document {document!r}.")
+    row = Paragraph.objects.filter(article_id=article, position=int(position))
+    return int(row.values_list("pk", flat=True).get())
+
+
+@kept_once_committed(2048)
+def text_of(paragraph: int) -> str:
+    """Return a passage's text; what has been read in never changes."""
+    return str(Paragraph.objects.values_list("text", flat=True).get(pk=paragraph))
+
+
+def neighbours_of(paragraph: int) -> dict[str, int | None]:
+    """Return the places of the passages before and behind one in its document, by side."""
+    article, position = Paragraph.objects.values_list("article_id", "position").get(pk=paragraph)
+    places = Paragraph.objects.filter(article_id=article).values_list("position", flat=True)
+    before = places.filter(position__lt=position).order_by("-position").first()
+    behind = places.filter(position__gt=position).order_by("position").first()
+    return {"before": before, "behind": behind}

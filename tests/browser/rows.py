@@ -11,8 +11,8 @@ from annotation.dashboard.tests import making
 from collector.models import Collection, CollectionState, Corpus, User
 from tasks.models import Answer, Lease, ProblemReport, Question, Rejection, Submission
 from tasks.paying.rejections import LONGEST_REASON
-from tasks.work.articles import article_text
 from tasks.work.passages import find_article
+from tasks.work.reading import article_text
 from tests.browser import writing
 
 STAGES = (

@@ -29,7 +29,7 @@ from marketplace.tests.visitor import Visitor
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker
 from tasks.ledger.tests.making import begin, make_pairs
 from tasks.models import Lease, Posting
-from tasks.people.tokens import lease_token
+from tasks.people.lease_context import lease_token
 from tasks.tests.making import (
     consent,
     make_collection,

@@ -52,7 +52,7 @@ FAULTS = (
     ),
     Fault(
         "a worker gets a unit twice",
-        "tasks/work/independence.py",
+        "tasks/work/leases.py",
         '.exclude(Exists(mine.filter(unit=OuterRef("pk"))))',
         ".all()",
         "tasks/tests/test_leases.py",
@@ -164,14 +164,14 @@ FAULTS = (
     ),
     Fault(
         "a page's token is good for another lease",
-        "tasks/people/tokens.py",
+        "tasks/people/lease_context.py",
         "pk, worker_id = signing.loads(token, salt=LEASE_SALT, max_age=LONGEST_STAY)",
         "pk, worker_id = signing.loads(token, salt=SESSION_SALT, max_age=LONGEST_STAY)",
         "tasks/tests/test_payload.py",
     ),
     Fault(
         "a consent form outlives its stay",
-        "tasks/people/tokens.py",
+        "tasks/people/lease_context.py",
         "Session.objects.filter(still, pk=pk, worker_id=worker_id)",
         "Session.objects.filter(pk=pk, worker_id=worker_id)",
         "tasks/tests/test_entry.py",

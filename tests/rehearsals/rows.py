@@ -25,7 +25,7 @@ def lay_out(
     n_words: how many words, each of its own, the sections have instead of the usual text.
     """
     from tasks.dialog.tests.making import make_dialogs
-    from tasks.people.tokens import lease_token
+    from tasks.people.lease_context import lease_token
     from tasks.tests.making import make_posting, stage_of
     from tests.rehearsals.many_leases import put_leases
 

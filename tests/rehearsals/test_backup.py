@@ -33,7 +33,7 @@ PLACES = f"{ROOT / '.barman' / 'bin'}:{os.environ.get('BARMAN', '')}:{os.environ
 PUBLISH = """
 import django; django.setup()
 from django.utils import timezone
-from tasks.posting import hits
+from tasks import hits
 from tasks.tests.making import make_collection, stage_of
 stage = stage_of(make_collection(seeds=8), "question")
 hits.plan_postings(stage, timezone.now(), 3)

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +22,8 @@ from tests.simulator.machine import REAL_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WHERE = {
-    "money": ("tasks/ledger", "tasks/paying", "tasks/costs", "marketplace/money"),
-    "posting": ("tasks/posting",),
+    "money": ("tasks/ledger", "tasks/paying", "tasks/costs.py", "marketplace/money"),
+    "posting": ("tasks/hits.py",),
     "verdicts": ("annotation/decisions", "annotation/agreement"),
     "eligibility": ("tasks/people", "tasks/work"),
     "dialogs": ("tasks/dialog",),
@@ -58,10 +58,16 @@ def mutants() -> list[Mutant]:
         mutant
         for room, folders in WHERE.items()
         for folder in folders
-        for path in sorted((ROOT / folder).rglob("*.py"))
+        for path in sorted(
+            [ROOT / folder] if folder.endswith(".py") else (ROOT / folder).rglob("*.py")
+        )
         if "tests" not in path.parts
         for mutant in _of_file(room, path)
     ]
+
+
+def _files_of(place: Path) -> Iterable[Path]:
+    return [place] if place.is_file() else place.rglob("*.py")
 
 
 def _of_file(room: str, path: Path) -> Iterator[Mutant]:

@@ -189,9 +189,9 @@ class Truths:
     def nobody_is_shut_out(self) -> Iterator[str]:
         """A stage that the marketplace was told has nothing for somebody has nothing for them."""
         from collector.protocols.texts import current_text
+        from tasks.hits import is_open
         from tasks.models import Consent, Eligibility
         from tasks.people.eligibility import has_work
-        from tasks.posting.hits import is_open
 
         text = current_text(self.life.collection, "consent")
         for row in Eligibility.objects.filter(worker__identity__isnull=False, is_closed=True):

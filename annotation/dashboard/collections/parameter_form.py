@@ -10,8 +10,8 @@ from annotation.dashboard.forms import cents_of
 from collector.models import CollectionState
 from collector.protocols.parameters import Parameters
 from collector.protocols.revisions import is_changeable, is_of_stage, is_structure
+from tasks.hits import money
 from tasks.pages.wording import price
-from tasks.posting.hits import money
 
 LABELS = {
     "reward_cents": "Pay of a HIT",

@@ -24,8 +24,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import LabelTable
-from tasks.costs.commitments import MADE
-from tasks.costs.estimates import StageEstimate
+from tasks.costs import MADE, StageEstimate
 from tasks.models import (
     ON_MARKETPLACE,
     Grant,

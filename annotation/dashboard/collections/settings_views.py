@@ -33,9 +33,9 @@ from collector.protocols.revisions import (
 )
 from collector.protocols.texts import revise_text
 from common.actions import ActionError
-from tasks.costs.estimates import estimate, live_hits, totals, totals_from_now
-from tasks.ledger.hours_until_paid import KEY as HOURS
-from tasks.ledger.hours_until_paid import n_under_way
+from tasks.costs import estimate, live_hits, totals, totals_from_now
+from tasks.ledger.pay_terms import KEY as HOURS
+from tasks.ledger.pay_terms import n_under_way
 from tasks.pages.wording import fill_placeholders, markdown
 
 SHOWN = 50

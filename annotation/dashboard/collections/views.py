@@ -48,7 +48,7 @@ from collector.seeds.selection import empty_splits
 from collector.serving.sample import is_sample
 from common.actions import ActionError
 from common.sent_form import OutOfDateError, form_key, made_before
-from tasks.costs.estimates import estimate, totals
+from tasks.costs import estimate, totals
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import publication
 from tasks.lifecycle.publication import locks_labels, notices, to_open

@@ -10,7 +10,7 @@ from annotation.dashboard.lists import Segment, segments
 from annotation.reports.pay import SHORTEST_SECONDS
 from collector.models import Collection, CollectionState, Stage
 from collector.protocols.parameters import Parameters
-from tasks.costs.estimates import Totals
+from tasks.costs import Totals
 from tasks.models import Payment, PaymentKind, PaymentState
 
 CENTS = F("amount_cents") + F("fee_cents")

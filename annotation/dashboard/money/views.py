@@ -36,9 +36,10 @@ from annotation.reports.attention import attention_to, refused_bonuses
 from collector.models import Collection, Stage
 from common.actions import ActionError
 from common.sent_form import check_seen, version_of
-from tasks.costs.estimates import estimate, totals
+from tasks.costs import estimate, totals
+from tasks.hits import money
 from tasks.ledger import payments
-from tasks.ledger.hours_until_paid import hours_of
+from tasks.ledger.pay_terms import hours_of
 from tasks.models import (
     ON_MARKETPLACE,
     Lease,
@@ -50,11 +51,10 @@ from tasks.models import (
     Session,
     Submission,
 )
-from tasks.paying import bonuses, external_bonuses
+from tasks.paying import bonuses
 from tasks.paying.compensation import compensate, share_cents
 from tasks.paying.pay_decisions import ACTS, TOLD, paid_apart
 from tasks.paying.rejections import LONGEST_REASON, can_be_rejected, work_on
-from tasks.posting.hits import money
 from tasks.work.kinds.registry import kind_of
 
 PAYMENTS_PER_PAGE = 25
@@ -537,7 +537,7 @@ def give_bonus(request: HttpRequest, context: CollectionContext, key: int) -> Ht
 @require_POST
 def find_bonuses(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Have every HIT asked about now for bonuses that were not paid from here."""
-    hits = external_bonuses.ask_anew(context.collection, timezone.now())
+    hits = bonuses.ask_anew(context.collection, timezone.now())
     counted = f"{hits:,} HIT" if hits == 1 else f"{hits:,} HITs"
     messages.success(
         request,

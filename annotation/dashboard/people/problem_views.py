@@ -18,8 +18,8 @@ from annotation.decisions.verdicts import voting_stages
 from common.actions import ActionError
 from common.sent_form import version_of
 from tasks.models import PartnerReport, ProblemReport, ReportDecision, Turn, UnitItem
-from tasks.people import partner_reports, problem_reports
-from tasks.people.problem_reports import MOST_WORDS
+from tasks.people import reports
+from tasks.people.reports import MOST_WORDS
 from tasks.work.kinds.registry import kinds_that_pair
 from tasks.work.sections import section_of
 
@@ -76,7 +76,7 @@ def resolve(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     key = number_of(request.POST.get("report", ""))
     row = get_object_or_404(_reports(context), pk=key)
     again = request.POST.get("again") == "yes"
-    problem_reports.resolve(row, None if again else timezone.now())
+    reports.resolve_problem(row, None if again else timezone.now())
     messages.success(request, "Opened again." if again else "Marked as resolved.")
     return redirect(context.url("problems") + ("?show=resolved" if again else ""))
 
@@ -92,7 +92,7 @@ def answer_report(request: HttpRequest, context: CollectionContext) -> HttpRespo
     try:
         if cents is None:
             raise ActionError("Write the amount as a number, such as 0.50, or leave it empty.")
-        problem_reports.answer(row, words, cents, name_of(request), timezone.now())
+        reports.answer_problem(row, words, cents, name_of(request), timezone.now())
     except ActionError as error:
         typed = {"words": words[: 2 * MOST_WORDS], "amount": amount[:LONGEST_AMOUNT]}
         request.session[_typed(row)] = typed
@@ -196,7 +196,7 @@ def decide_report(request: HttpRequest, context: CollectionContext) -> HttpRespo
         decision = ReportDecision(request.POST.get("decision", ""))
         words = request.POST.get("words", "")[:500]
         with context.unchanged(request, lambda: _seen(_partner_reports(context).get(pk=key))):
-            partner_reports.decide(row, decision, words, name_of(request), timezone.now())
+            reports.decide_about_partner(row, decision, words, name_of(request), timezone.now())
     except ActionError as error:
         messages.error(request, error.on_page)
     except ValueError:

@@ -34,6 +34,7 @@ from collector.protocols.revisions import newest, revise
 from common.actions import ActionError
 from common.sent_form import version_of
 from tasks.crowd.requester_api import MarketplaceError
+from tasks.hits import money
 from tasks.models import (
     Answer,
     GrantState,
@@ -47,9 +48,8 @@ from tasks.models import (
 )
 from tasks.people import trusted
 from tasks.people.audience import audience_of
-from tasks.people.given_names import LONGEST_NAME, is_known, name_people, name_worker
 from tasks.people.qualifications import trusted_grants
-from tasks.posting.hits import money
+from tasks.people.trusted import LONGEST_NAME, is_known, name_people, name_worker
 from tasks.work.kinds.hit_words import title_of
 
 FIRST = "Chosen before the first publication."

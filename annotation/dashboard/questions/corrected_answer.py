@@ -12,8 +12,9 @@ from collector.retrieval.passages import search
 from common.actions import ActionError
 from tasks.models import Answer, Question
 from tasks.work.answer_summary import type_words
-from tasks.work.cited_passages import name_of, paragraph_of, passages
 from tasks.work.kinds.registry import kind_of
+from tasks.work.passages import name_of, paragraph_of
+from tasks.work.passages import passages_by_id as passages
 from tasks.work.widgets.number import clean as clean_number
 from tasks.work.widgets.reply import SECTION
 from tasks.work.widgets.spans import MAIN

@@ -12,7 +12,7 @@ from tasks.dialog import moves, settlement
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.dialog.tests.talking import SOON, pair, talk
 from tasks.models import Grant, GrantState, PartnerReport, Payment, ReceiptState, Submission
-from tasks.people import partner_reports, qualifications
+from tasks.people import qualifications, reports
 from tasks.tests.making import make_worker, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -75,11 +75,11 @@ def test_a_warning_is_told_once_in_the_words_of_the_requester(rita, report, monk
     decide(rita, report, "warn", "Do not swear at anybody.")
     collection = report.dialog.stage.collection
     # No letter reaches anybody whose work was never decided.
-    assert partner_reports.tell_warned(collection, timezone.now()) == 0
+    assert reports.tell_warned(collection, timezone.now()) == 0
     make_submission(stage_of(collection, "teacher_qualification"), report.reported)
     Submission.objects.update(state=ReceiptState.APPROVED)
-    assert partner_reports.tell_warned(collection, timezone.now()) == 1
-    assert partner_reports.tell_warned(collection, timezone.now()) == 0
+    assert reports.tell_warned(collection, timezone.now()) == 1
+    assert reports.tell_warned(collection, timezone.now()) == 0
     [letter] = sent
     assert letter["MessageText"] == "Do not swear at anybody."
     assert letter["WorkerIds"] == [report.reported.identity.person]

@@ -15,7 +15,7 @@ from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import revise
 from common.tests.forms import hidden_in
-from tasks.costs.estimates import estimate, totals
+from tasks.costs import estimate, totals
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import publication
 from tasks.pages.wording import price

@@ -17,9 +17,9 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import newest, revise
 from tasks.crowd import marketplace
 from tasks.dialog.tests.making import make_dialogs
-from tasks.ledger.hours_until_paid import hours_of
+from tasks.ledger.pay_terms import hours_of
 from tasks.models import Lease, Posting, Submission
-from tasks.paying import approval
+from tasks.paying import reconcile
 from tasks.tests.making import make_collection, make_posting, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -90,12 +90,12 @@ def test_work_that_was_begun_keeps_the_hours_until_it_is_paid(
     pilot.refresh_from_db()
     later = make_submission(stage_of(pilot, "question_qualification"))
     Submission.objects.filter(pk=later.pk).update(state="confirmed", confirmed_at=now)
-    assert approval.approve_confirmed(pilot, now) == 1
+    assert reconcile.approve_confirmed(pilot, now) == 1
     assert approved == [later.session.session_id]
     page = rita.get(f"/collections/pilot/money/work/{waits.session.pk}/").content.decode()
     assert f"Paid by itself on {now + timedelta(hours=48):%-d %B, %H:%M}" in page
-    assert approval.approve_confirmed(pilot, now + timedelta(hours=47)) == 0
-    assert approval.approve_confirmed(pilot, now + timedelta(hours=49)) == 1
+    assert reconcile.approve_confirmed(pilot, now + timedelta(hours=47)) == 0
+    assert reconcile.approve_confirmed(pilot, now + timedelta(hours=49)) == 1
     assert begun.taken_at < now
 
 
@@ -117,7 +117,7 @@ def test_what_the_list_of_hits_said_holds_also_for_work_begun_later(
     parameters = parameters_of(pilot)
     hours = [hours_of(Lease.objects.get(pk=work.lease_id), parameters) for work in (early, late)]
     assert hours == [0, 48]
-    assert approval.approve_confirmed(pilot, now) == 1
+    assert reconcile.approve_confirmed(pilot, now) == 1
     assert approved == [early.session.session_id]
 
 

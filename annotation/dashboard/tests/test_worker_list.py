@@ -23,7 +23,7 @@ from common.actions import ActionError
 from tasks.crowd import groups
 from tasks.models import GivenName, Question, Submission, Worker
 from tasks.people.erasure import forget
-from tasks.people.given_names import name_worker
+from tasks.people.trusted import name_worker
 from tasks.tests.making import NOW, make_collection, make_worker, stage_of
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,8 @@ from annotation.decisions.by_hand import exclude_worker, include_again
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import FOLDS
-from tasks.costs.estimates import estimate
+from tasks import hits
+from tasks.costs import estimate
 from tasks.lifecycle import maintenance
 from tasks.models import (
     Grant,
@@ -22,7 +23,6 @@ from tasks.models import (
     UnitItem,
 )
 from tasks.people import erasure
-from tasks.posting import hits
 from tasks.tests.deciding import make_fake_marketplace
 from tasks.tests.making import (
     NOW,

@@ -8,7 +8,8 @@ from annotation.jobs import decide
 from annotation.models import Verdict
 from collector.models import Collection, Seed, Stage
 from collector.protocols.creation import parameters_of
-from tasks.costs.estimates import StageEstimate, estimate, keep_maximum, say_maximum
+from tasks import hits
+from tasks.costs import StageEstimate, estimate, keep_maximum, say_maximum
 from tasks.ledger.budget import fee_cents
 from tasks.models import (
     Lease,
@@ -16,7 +17,6 @@ from tasks.models import (
     Unit,
     Worker,
 )
-from tasks.posting import hits
 from tasks.tests.making import (
     NOW,
     make_collection,

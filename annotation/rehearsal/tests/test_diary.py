@@ -19,7 +19,7 @@ from annotation.rehearsal.diary import (
 )
 from annotation.rehearsal.findings import as_stored, findings_of, least_minutes
 from annotation.tables.table import Table, share
-from tasks.costs.estimates import estimate, totals
+from tasks.costs import estimate, totals
 from tasks.pages.work_page import CLOSING, OPENING
 from tasks.simulation.browser import Browser
 from tasks.simulation.crowd import Result

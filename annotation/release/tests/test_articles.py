@@ -22,8 +22,8 @@ from annotation.tests.making import (
 )
 from collector.models import Document, Paragraph
 from collector.models.corpus import CorpusKind
-from tasks.work.articles import article_text
 from tasks.work.passages import find_article, readable_titles
+from tasks.work.reading import article_text
 
 pytestmark = pytest.mark.django_db
 

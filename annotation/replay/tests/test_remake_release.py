@@ -12,8 +12,8 @@ from annotation.tests.making import NOW, make_collection
 from collector.models import Collection
 from tasks.crowd import marketplace
 from tasks.crowd.marketplace import Hit
+from tasks.hits import token_of
 from tasks.models import Posting
-from tasks.posting.hits import token_of
 
 pytestmark = pytest.mark.django_db
 LOG = SimpleNamespace(

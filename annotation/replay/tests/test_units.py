@@ -11,9 +11,9 @@ from annotation.replay import units
 from annotation.replay.rerun import Rerun
 from annotation.replay.units import ReplayedPlaces
 from collector.models import Collection
+from tasks import hits
 from tasks.crowd import marketplace
 from tasks.models import LeaseState, Posting, Unit
-from tasks.posting import hits
 from tasks.tests.making import NOW, make_collection, make_posting, stage_of
 from tasks.work import leases
 

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from tasks.dialog.tests.lines import open_line, serving_sockets
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker
-from tasks.people.tokens import lease_token
+from tasks.people.lease_context import lease_token
 from tasks.tests.making import stage_of
 
 

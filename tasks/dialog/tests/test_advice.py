@@ -6,7 +6,7 @@ from django.test import Client
 
 from tasks.dialog.tests.making import make_dialogs
 from tasks.models import Payment, ReaderHint, Turn
-from tasks.people.tokens import lease_token
+from tasks.people.lease_context import lease_token
 from tasks.tests.making import stage_of
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -16,7 +16,7 @@ from tasks.dialog.messages import MESSAGES
 from tasks.dialog.tests.lines import Line, open_line
 from tasks.dialog.tests.making import make_lease, make_talker
 from tasks.models import Dialog, LeaseState, PartnerReport, Ticket, Turn
-from tasks.people.tokens import LEASE_SALT, lease_token
+from tasks.people.lease_context import LEASE_SALT, lease_token
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OUT_OF_DATE = "This page is out of date; reload it."

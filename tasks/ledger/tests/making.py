@@ -8,8 +8,8 @@ from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import get_protocol
 from collector.seeds.candidate import Candidate
 from collector.seeds.selection import store_seeds
+from tasks import hits
 from tasks.models import Lease, PostingState, ReceiptState, Submission, Worker
-from tasks.posting import hits
 from tasks.tests.making import NOW, make_corpus, make_session, stage_of
 from tasks.work import leases, submissions, units
 from tests.recorded_rows import recorded

@@ -6,9 +6,9 @@ import pytest
 
 from collector.models import Collection
 from common.actions import ActionError
-from tasks.costs.estimates import estimate
-from tasks.ledger.accepted_examples import award_bonuses
-from tasks.ledger.bonus_progress import progress_of
+from tasks import hits
+from tasks.costs import estimate
+from tasks.ledger.performance_bonuses import award_bonuses, progress_of
 from tasks.ledger.tests.making import begin, hand_in, make_pairs
 from tasks.models import (
     BonusFund,
@@ -23,7 +23,6 @@ from tasks.models import (
     Submission,
 )
 from tasks.people.erasure import forget
-from tasks.posting import hits
 from tasks.tests.making import NOW, make_worker, stage_of, write_keys
 
 pytestmark = pytest.mark.django_db

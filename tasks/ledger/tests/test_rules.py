@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collector.protocols.parameters import BonusesTable
-from tasks.ledger.bonus_rules import (
+from tasks.ledger.performance_bonuses import (
     Stretch,
     as_stretches,
     pace,

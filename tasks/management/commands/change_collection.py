@@ -17,7 +17,7 @@ from collector.protocols.parameters import assignment
 from collector.protocols.revisions import Revision, planned, revise
 from common.actions import ActionError
 from common.command_line import MANAGE, amount
-from tasks.costs.estimates import estimate, live_hits, totals, totals_from_now
+from tasks.costs import estimate, live_hits, totals, totals_from_now
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.publication import raise_budget
 from tasks.pages.wording import price

@@ -12,7 +12,7 @@ from collector.protocols.loading import ProtocolError
 from common.command_line import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import maintain_alone
-from tasks.paying import external_bonuses
+from tasks.paying import bonuses
 
 
 class Command(BaseCommand):
@@ -34,11 +34,11 @@ class Command(BaseCommand):
         now = timezone.now()
         try:
             collection = collection_named(options["name"])
-            external_bonuses.ask_anew(collection, now)
+            bonuses.ask_anew(collection, now)
             done = maintain_alone(collection, now)
             if done:
                 # A round asks about some HITs; here it is about all of them.
-                found = external_bonuses.find(collection, now, most=None)
+                found = bonuses.find_elsewhere(collection, now, most=None)
                 done["bonuses paid elsewhere"] += found
         except (MarketplaceError, ProtocolError) as error:
             raise CommandError(str(error)) from None

@@ -13,8 +13,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import Parameters
 from common.command_line import MANAGE
-from tasks.costs.estimates import StageEstimate, Totals, estimate, totals
-from tasks.costs.expected_pay import shortfalls
+from tasks.costs import StageEstimate, Totals, estimate, shortfalls, totals
 from tasks.lifecycle.publication import notices
 from tasks.pages.wording import price
 

@@ -17,7 +17,7 @@ from collector.protocols.loading import ProtocolError, get_protocol
 from common.actions import ActionError
 from common.command_line import MANAGE, processes, seed, whole
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.people.hits_up import groups_needed
+from tasks.people.audience import groups_needed
 from tasks.simulation import collection_watch
 from tasks.simulation.behaviour import BEHAVIOURS, MIXED
 from tasks.simulation.browser import UnreachableError, check_reachable

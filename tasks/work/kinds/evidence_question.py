@@ -8,7 +8,6 @@ from django.db.models import QuerySet
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import EvidenceChecks, EvidenceQuestionTable
 from tasks.models import Submission, Unit, Worker
-from tasks.work.cited_passages import passages_of_seeds
 from tasks.work.kinds.kind import Data, Documents, Item, Skips, checks_as, entries_of, table_as
 from tasks.work.kinds.writing import (
     WritingKind,
@@ -18,6 +17,7 @@ from tasks.work.kinds.writing import (
     store_skips,
     unseen,
 )
+from tasks.work.passages import passages_of_seeds
 from tasks.work.widgets import evidence
 from tasks.work.widgets.problems import Problem
 

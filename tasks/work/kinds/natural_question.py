@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import WritingChecks
 from tasks.models import Submission, Unit, Worker
-from tasks.work.cited_passages import outlines_of_seeds
 from tasks.work.kinds.kind import Data, Documents, Item, checks_as, entries_of
 from tasks.work.kinds.writing import WritingKind, seeds_of, store_questions, unseen
+from tasks.work.passages import outlines_of_seeds
 from tasks.work.widgets import text
 from tasks.work.widgets.entries import Cleaned, clean_all
 from tasks.work.widgets.problems import Problem

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import PairChecks, PairTable
-from tasks.ledger.bonus_progress import progress_of
+from tasks.ledger.performance_bonuses import progress_of
 from tasks.models import Lease, Submission, Unit, Worker
 from tasks.work.kinds.kind import Data, Documents, Item, Skips, checks_as, entries_of, table_as
 from tasks.work.kinds.writing import (

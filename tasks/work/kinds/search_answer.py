@@ -7,10 +7,10 @@ from django.db.models import Exists, OuterRef, QuerySet
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import EvidenceChecks, SearchAnswerTable
 from tasks.models import Exposure, Lease, Submission, Unit, UnitItem, Worker
-from tasks.work.cited_passages import name_of
 from tasks.work.kinds.answer import store_answers
 from tasks.work.kinds.kind import Data, Documents, Item, checks_as, table_as
 from tasks.work.kinds.voting import VotingKind, questions_shown
+from tasks.work.passages import name_of
 from tasks.work.widgets import evidence
 from tasks.work.widgets.problems import Problem
 

@@ -14,10 +14,10 @@ from annotation.splits.human_performance import sample_questions
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
-from tasks.costs.estimates import estimate
+from tasks import hits
+from tasks.costs import estimate
 from tasks.lifecycle.publication import close_stage
 from tasks.models import Answer, Question, UnitItem
-from tasks.posting import hits
 from tasks.tests.making import stage_of
 from tasks.work.kinds.registry import kind_of
 from tasks.work.units import is_done

@@ -24,10 +24,10 @@ from annotation.reports.attention import attention_to
 from annotation.reports.finishing import finishing_report
 from collector.models import Collection, Seed
 from collector.protocols.creation import parameters_of
+from tasks import hits
 from tasks.crowd import marketplace
 from tasks.models import Answer, Exposure, Grant, Payment, Question, Topic, Unit, Worker
 from tasks.people import qualifications
-from tasks.posting import hits
 from tasks.tests.making import make_worker, name_qualification, stage_of, write_keys
 from tasks.work import units
 from tasks.work.sections import section_of

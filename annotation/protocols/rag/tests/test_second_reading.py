@@ -15,7 +15,7 @@ from collector.protocols.loading import get_protocol
 from collector.retrieval.passage_index import PassageIndex, build
 from collector.seeds.passage_sets.tests.planted import prose
 from tasks.simulation.behaviour import DILIGENT
-from tasks.work.cited_passages import with_tokens
+from tasks.work.passages import with_tokens
 
 pytestmark = pytest.mark.pure
 QUESTIONS, RESULTS = 60, 10

@@ -22,7 +22,7 @@ from collector.models import Collection, Corpus, SeedParagraph
 from collector.protocols.loading import get_protocol
 from collector.seeds.looser_thresholds import find_looser
 from collector.seeds.passage_sets.corpus import passage_sets
-from tasks.costs.estimates import estimate
+from tasks.costs import estimate
 from tasks.tests.making import NOW
 from tests.page_workers import run
 

@@ -1,32 +1,93 @@
 """Publishes places as HITs, and what they state: the intention is a row first, the call second."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
+from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Sum
+from django.db.models import Count, F, Sum
 
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
-from collector.protocols.parameters import Parameters, StageTable
+from collector.protocols.parameters import Parameters, StageTable, WorkersTable
 from tasks.crowd import groups, marketplace
 from tasks.ledger import budget, lease_reserves
-from tasks.ledger.bonus_fund import reserve_bonuses
-from tasks.ledger.rejection_terms import minutes_to_reject
-from tasks.models import LeaseState, Posting, PostingState
+from tasks.ledger.pay_terms import minutes_to_reject
+from tasks.ledger.performance_bonuses import reserve_bonuses
+from tasks.models import LeaseState, Posting, PostingState, Unit
 from tasks.people import qualifications
-from tasks.posting import qualification_requirements
 from tasks.work.kinds.hit_words import description_of, title_of
 from tasks.work.kinds.registry import kind_of
 from tasks.work.units import is_done
 
+# As the wire documents them.
+LOCALE = "00000000000000000071"
+N_APPROVED = "00000000000000000040"
+PERCENT_APPROVED = "000000000000000000L0"
 # The marketplace knows a token for a day; an hour is for clocks that differ.
 TOKEN_HOLDS = timedelta(hours=23)
 OUTSTANDING = (PostingState.PUBLISHING, PostingState.LIVE)
 # The wire takes no more.
 LONGEST = 1000
+
+
+def requirements_of_past(parameters: Parameters) -> list[dict[str, object]]:
+    """Return the system requirements for every HIT; none where the crowd has no such past."""
+    workers = _workers_table(parameters)
+    if workers is None or not settings.CROWD_HISTORY:
+        return []
+    asked: list[dict[str, object]] = []
+    if workers.countries:
+        places = [{"Country": country} for country in workers.countries]
+        comparator = "EqualTo" if len(places) == 1 else "In"
+        asked.append(_guarded(LOCALE, comparator, LocaleValues=places))
+    if workers.min_approved:
+        asked.append(_guarded(N_APPROVED, "GreaterThan", IntegerValues=[workers.min_approved]))
+    if workers.min_approval_percent:
+        least = [workers.min_approval_percent]
+        asked.append(_guarded(PERCENT_APPROVED, "GreaterThanOrEqualTo", IntegerValues=least))
+    return asked
+
+
+def unasked_past(parameters: Parameters) -> str:
+    """Return what a requester must know at launch: that nothing is asked of the workers' past.
+
+    Empty where it is asked, or where the protocol asks for nothing.
+    """
+    workers = _workers_table(parameters)
+    if workers is None or settings.CROWD_HISTORY:
+        return ""
+    asked = []
+    if workers.countries:
+        asked.append(f"workers from {', '.join(workers.countries)}")
+    if workers.min_approved:
+        asked.append(f"more than {workers.min_approved:,} approved HITs")
+    if workers.min_approval_percent:
+        asked.append(f"at least {workers.min_approval_percent}% approved")
+    if not asked:
+        return ""
+    return (
+        f"The protocol asks for {'; '.join(asked)}. This marketplace has no such history, so "
+        "nothing of it is asked: the collection's own qualifications stand in. Where it has, set "
+        "CROWD_HISTORY=true."
+    )
+
+
+def _workers_table(parameters: Parameters) -> WorkersTable | None:
+    return getattr(parameters, "workers", None)
+
+
+def _guarded(type_id: str, comparator: str, **values: Any) -> dict[str, Any]:
+    return {
+        "QualificationTypeId": type_id,
+        "Comparator": comparator,
+        "ActionsGuarded": "Accept",
+        **values,
+    }
 
 
 def money(cents: int, minor_units: int) -> str:
@@ -163,7 +224,7 @@ def withdraw_planned(stage: Stage) -> int:
 
 
 def _hit_type(stage: Stage, parameters: Parameters, table: StageTable, posting: Posting) -> str:
-    requirements = qualification_requirements.requirements(parameters)
+    requirements = requirements_of_past(parameters)
     requirements += groups.required(parameters.people.groups)
     if table.requires:
         needed = stage.collection.stages.get(name=table.requires)
@@ -288,3 +349,60 @@ def _earned(stage: Stage) -> Iterable[str]:
     yield qualifications.external_id(stage)
     for opened in qualifications.stages_opened_by(stage):
         yield qualifications.entry_id(opened)
+
+
+@dataclass
+class StageDemand:
+    """Of one stage: places that nobody has submitted, HITs planned, and HITs that are up."""
+
+    left: int = 0
+    planned: int = 0
+    live: int = 0
+
+
+def with_surplus(stages: Sequence[Stage]) -> list[Stage]:
+    """Return those of the stages that have more HITs up than places."""
+    found = _demand(stages)
+    return [stage for stage in stages if _has_surplus(stage, found[stage.pk])]
+
+
+def _has_surplus(stage: Stage, demand: StageDemand) -> bool:
+    if not demand.live:
+        return False
+    wanted = is_open(stage) and is_wanted(stage)
+    return demand.live > wanted * demand.left
+
+
+def with_room(stages: Sequence[Stage]) -> list[Stage]:
+    """Return those of the stages in which another HIT may stand open."""
+    found = _demand(stages)
+    return [stage for stage in stages if _has_room(stage, found[stage.pk])]
+
+
+def _has_room(stage: Stage, demand: StageDemand) -> bool:
+    at_once = parameters_of(stage.collection).stages()[stage.name].places_at_once
+    room = min(demand.left, at_once) > demand.planned + demand.live
+    return room and is_wanted(stage)
+
+
+def with_plans(stages: Sequence[Stage]) -> list[Stage]:
+    """Return those of the stages for which a HIT is planned that is not up."""
+    found = _demand(stages)
+    return [stage for stage in stages if found[stage.pk].planned]
+
+
+def _demand(stages: Sequence[Stage]) -> dict[int, StageDemand]:
+    """Return how each of the stages stands, by its id, in two queries."""
+    found = {stage.pk: StageDemand() for stage in stages}
+    postings = Posting.objects.filter(
+        stage__in=stages, state__in=OUTSTANDING, worker__isnull=True
+    ).values_list("stage", "state")
+    for stage, state, number in postings.order_by().annotate(number=Count("pk")):
+        if state == PostingState.LIVE:
+            found[stage].live = number
+        else:
+            found[stage].planned = number
+    units = Unit.objects.filter(stage__in=stages, closed=False).values_list("stage")
+    for stage, left in units.order_by().annotate(left=Sum(F("redundancy") - F("submitted"))):
+        found[stage].left = left
+    return found

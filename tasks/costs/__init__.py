@@ -1,1 +1,0 @@
-"""What a collection has bound so far, and what it costs at most and as expected."""

@@ -1,0 +1,422 @@
+"""Bonuses for much and for quick accepted work (HotpotQA A.2): held, counted, owed once, shown."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
+
+from collector.models import Seed, Stage
+from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import FOLDS, BonusesTable, Parameters, Redundancy, StageTable
+from collector.protocols.stage_tables import AwardingTable
+from tasks.ledger import budget
+from tasks.ledger.payments import enter_bonus
+from tasks.models import (
+    BonusFund,
+    ExampleCount,
+    Identity,
+    Lease,
+    Payment,
+    PostingState,
+    ReceiptState,
+    Submission,
+    Worker,
+    WorkerBlock,
+)
+
+SECONDS_PER_HOUR = 3600
+OPEN = (PostingState.PUBLISHING, PostingState.LIVE)
+# (worker, examples, seconds) of each submission, in order.
+Waiting = Sequence[tuple[str, int, float]]
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Some accepted examples in a row: whose, how many, the seconds they took all together.
+
+    `start` is how many there were before them: of everybody's in a round, of the same worker's
+    in a block.
+    """
+
+    worker: str
+    start: int
+    examples: int
+    seconds: float
+
+    def within(self, first: int, last: int) -> "Stretch":
+        """Return the part of it from example `first` to before `last`; each took as long."""
+        start = max(self.start, first)
+        examples = max(0, min(self.start + self.examples, last) - start)
+        share = examples / self.examples if self.examples else 0.0
+        return Stretch(self.worker, start, examples, self.seconds * share)
+
+
+def as_stretches(written: Iterable[tuple[str, int, float]], start: int = 0) -> list[Stretch]:
+    """Return (worker, examples, seconds) as stretches, one after the other from `start`."""
+    found = []
+    for worker, examples, seconds in written:
+        found.append(Stretch(worker, start, examples, seconds))
+        start += examples
+    return found
+
+
+def ranking(stretches: Iterable[Stretch]) -> list[tuple[str, int]]:
+    """Return (worker, examples) with most first; of equals the one who had them first."""
+    counts: dict[str, int] = {}
+    reached: dict[str, int] = {}
+    for stretch in sorted(stretches, key=lambda one: one.start):
+        if stretch.examples:
+            counts[stretch.worker] = counts.get(stretch.worker, 0) + stretch.examples
+            reached[stretch.worker] = stretch.start + stretch.examples
+    return sorted(counts.items(), key=lambda one: (-one[1], reached[one[0]]))
+
+
+def pace(stretches: Sequence[Stretch]) -> float:
+    """Return the examples per hour of work; 0 where there are none or no time was measured."""
+    seconds = sum(stretch.seconds for stretch in stretches)
+    examples = sum(stretch.examples for stretch in stretches)
+    return examples * SECONDS_PER_HOUR / seconds if seconds > 0 else 0.0
+
+
+def pace_cents(per_hour: float, table: BonusesTable) -> int:
+    """Return what a block at this pace earns: the best of the paces that it reaches."""
+    reached = [one.cents for one in table.paces if per_hour >= one.examples_per_hour]
+    return max(reached, default=0)
+
+
+def rounds_ended(start: int, examples: int, size: int) -> range:
+    """Return the numbers, from 0, of the rounds or blocks of `size` that these examples end."""
+    return range(start // size, (start + examples) // size)
+
+
+def worst_cents(
+    n_examples: int, n_blocks: int, more: int, table: BonusesTable, cost: Callable[[int], int]
+) -> int:
+    """Return what `more` examples can make due at most, after `n_examples` and paid `n_blocks`.
+
+    cost: what an amount costs with its fee. Every block needs examples of its own, whoever
+    writes them, and ends with one that is new.
+    """
+    every = table.top_every_examples
+    rounds = (n_examples + more) // every - n_examples // every
+    blocks = min(more, max(0, (n_examples + more) // table.block_examples - n_blocks))
+    best = max((one.cents for one in table.paces), default=0)
+    return rounds * sum(cost(cents) for cents in table.top_cents) + blocks * cost(best)
+
+
+def bonuses_of(table: StageTable) -> BonusesTable | None:
+    """Return the bonuses that a stage's table promises, None for one that promises none."""
+    if not isinstance(table, AwardingTable):
+        return None
+    return table.bonuses if table.bonuses.top_cents or table.bonuses.paces else None
+
+
+def reserve_bonuses(
+    stage: Stage, table: StageTable, parameters: Parameters, more_hits: int
+) -> bool:
+    """Hold what the bonuses can cost at most with `more_hits` beside those that stand open.
+
+    Returns False, holding nothing more, when the budget does not suffice. Expects the lock of
+    the stage's row.
+    """
+    bonuses = bonuses_of(table)
+    if bonuses is None:
+        return True
+    fund, _ = BonusFund.objects.get_or_create(stage=stage)
+    missing = _wanted(fund, table, bonuses, parameters, more_hits) - fund.held_cents
+    if missing <= 0:
+        return True
+    if not budget.reserve(stage.collection_id, missing):
+        return False
+    fund.held_cents += missing
+    fund.save(update_fields=["held_cents"])
+    return True
+
+
+def release_surplus(
+    fund: BonusFund, table: StageTable, bonuses: BonusesTable, parameters: Parameters
+) -> None:
+    """Give back what nobody can earn any more; expects the lock of the stage's row."""
+    surplus = fund.held_cents - _wanted(fund, table, bonuses, parameters, 0)
+    if surplus <= 0:
+        return
+    budget.release(fund.stage.collection_id, surplus)
+    fund.held_cents -= surplus
+    fund.save(update_fields=["held_cents"])
+
+
+def _wanted(
+    fund: BonusFund,
+    table: StageTable,
+    bonuses: BonusesTable,
+    parameters: Parameters,
+    more_hits: int,
+) -> int:
+    """Return what was paid, and what the work that is out or not accepted yet can still earn."""
+    open_work = undecided(fund.stage).exclude(state=ReceiptState.REJECTED)
+    live = fund.stage.postings.filter(worker__isnull=True, state__in=OPEN).count()
+    more = table.items_per_hit * (live + open_work.count() + more_hits)
+    worst = worst_cents(
+        fund.examples, fund.blocks, more, bonuses, lambda cents: cost_cents(cents, parameters)
+    )
+    return fund.paid_cents + worst
+
+
+def undecided(stage: Stage) -> QuerySet[Submission]:
+    """Return the stage's submissions that were not counted, but for those of excluded workers."""
+    blocked = WorkerBlock.objects.filter(
+        collection=stage.collection_id, worker=OuterRef("lease__worker")
+    )
+    rows = Submission.objects.filter(lease__unit__stage=stage, example_count__isnull=True)
+    return rows.exclude(Exists(blocked))
+
+
+def cost_cents(cents: int, parameters: Parameters) -> int:
+    """Return what a bonus costs with the provider's fee; nothing costs nothing."""
+    return cents + budget.fee_cents(cents, parameters.pay) if cents else 0
+
+
+def most_cents(n_examples: int, table: StageTable, parameters: Parameters) -> int:
+    """Return what the bonuses of so many examples cost at most, with fees."""
+    bonuses = bonuses_of(table)
+    if bonuses is None:
+        return 0
+    return worst_cents(0, 0, n_examples, bonuses, lambda cents: cost_cents(cents, parameters))
+
+
+def award_bonuses(stage: Stage, now: datetime) -> int:
+    """Count the stage's submissions that were approved since, and return how many bonuses are due.
+
+    Accepted is what was approved and not dropped until its hours of waiting were over (HotpotQA
+    A.2); what is dropped later stays counted. Safe to run twice and at once: a submission is
+    counted once, a bonus has one key. Locks the stage.
+    """
+    parameters = parameters_of(stage.collection)
+    table = parameters.stages()[stage.name]
+    bonuses = bonuses_of(table)
+    if bonuses is None:
+        return 0
+    with transaction.atomic():
+        locked = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+        fund, _ = BonusFund.objects.get_or_create(stage=locked)
+        round_of = ExampleCounter(fund, bonuses, parameters, now)
+        ripe = now - timedelta(hours=bonuses.wait_hours)
+        for submission in uncounted(stage).filter(received_at__lte=ripe):
+            round_of.count(submission)
+        release_surplus(fund, table, bonuses, parameters)
+    return round_of.n_due
+
+
+def uncounted(stage: Stage) -> QuerySet[Any]:
+    """Return the submissions that were approved and not counted yet, with their `examples`.
+
+    Those of an excluded worker wait: all their questions are dropped, until that is taken back.
+    """
+    return (
+        undecided(stage)
+        .filter(state=ReceiptState.APPROVED)
+        .select_related("lease__session")
+        .annotate(examples=Count("questions", filter=~Q(questions__verdict__outcome="dropped")))
+        .order_by("received_at", "id")
+    )
+
+
+def waits_to_count(stage: Stage, worker: Worker) -> bool:
+    """Return whether approved work of the worker has not counted for the stage's bonuses yet."""
+    table = parameters_of(stage.collection).stages()[stage.name]
+    waiting = uncounted(stage).filter(lease__worker=worker)
+    return bonuses_of(table) is not None and waiting.exists()
+
+
+def ranked_for_prizes(stretches: Iterable[Stretch]) -> list[tuple[str, int]]:
+    """Return (worker, examples), the best first, without people who were forgotten.
+
+    Nothing can be sent to them: the next worker takes their place.
+    """
+    ranked = ranking(stretches)
+    workers = Identity.objects.filter(worker__in=[worker for worker, _ in ranked])
+    known = set(workers.values_list("worker_id", flat=True))
+    return [(worker, examples) for worker, examples in ranked if worker in known]
+
+
+class ExampleCounter:
+    """One pass over new submissions of a stage whose row is locked."""
+
+    def __init__(
+        self, fund: BonusFund, bonuses: BonusesTable, parameters: Parameters, now: datetime
+    ) -> None:
+        self.fund, self.bonuses, self.parameters, self.now = fund, bonuses, parameters, now
+        self.n_due = 0
+
+    def count(self, submission: Submission) -> None:
+        """Add one submission to the rounds and to its worker's blocks."""
+        stage, worker = self.fund.stage, submission.lease.worker_id
+        examples: int = submission.examples  # type: ignore[attr-defined]
+        own = ExampleCount.objects.filter(stage=stage, worker=worker).aggregate(
+            own=Sum("examples", default=0)
+        )["own"]
+        ExampleCount.objects.create(
+            submission=submission,
+            stage=stage,
+            worker_id=worker,
+            examples=examples,
+            seconds=submission.active_seconds,
+            before=self.fund.examples,
+            own_before=own,
+        )
+        for number in rounds_ended(self.fund.examples, examples, self.bonuses.top_every_examples):
+            self._end_round(number)
+        for number in rounds_ended(own, examples, self.bonuses.block_examples):
+            self._end_block(number, submission.lease)
+        self.fund.examples += examples
+        self.fund.save(update_fields=["examples", "blocks", "paid_cents"])
+
+    def _end_round(self, number: int) -> None:
+        every = self.bonuses.top_every_examples
+        first, last = number * every, (number + 1) * every
+        ranked = ranked_for_prizes(stretches_of_round(self.fund.stage, first, last))
+        for place, (worker, examples) in enumerate(ranked[: len(self.bonuses.top_cents)]):
+            lease = (
+                Lease.objects.filter(
+                    submission__example_count__stage=self.fund.stage,
+                    submission__example_count__worker=worker,
+                    submission__example_count__before__lt=last,
+                )
+                .select_related("session")
+                .latest("submission__example_count")
+            )
+            reason = f"Place {place + 1} of round {number + 1}: {examples} of {every} questions."
+            key = f"top:{self.fund.stage_id}:{number}:{place}"
+            self._owe(lease, key, self.bonuses.top_cents[place], reason)
+
+    def _end_block(self, number: int, lease: Lease) -> None:
+        size = self.bonuses.block_examples
+        per_hour = pace(
+            stretches_of_block(self.fund.stage, lease.worker_id, number * size, (number + 1) * size)
+        )
+        self.fund.blocks += 1
+        reason = f"{per_hour:.1f} questions an hour in your questions up to {(number + 1) * size}."
+        key = f"pace:{self.fund.stage_id}:{lease.worker_id}:{number}"
+        self._owe(lease, key, pace_cents(per_hour, self.bonuses), reason)
+
+    def _owe(self, lease: Lease, key: str, cents: int, reason: str) -> None:
+        if not cents or Payment.objects.filter(key=key).exists():
+            return
+        enter_bonus(lease, key, cents, reason, "", self.now)
+        cost = cost_cents(cents, self.parameters)
+        missing = cost - (self.fund.held_cents - self.fund.paid_cents)
+        if missing > 0:
+            # What was accepted is owed even where less was held for it, as for work that was
+            # rejected or excluded in between.
+            budget.hold_anyway(self.fund.stage.collection_id, missing, "bonuses", self.now)
+            self.fund.held_cents += missing
+        self.fund.paid_cents += cost
+        budget.earn(self.fund.stage.collection_id, reserved_cents=cost, cost_cents=cost)
+        self.fund.save(update_fields=["held_cents", "paid_cents"])
+        self.n_due += 1
+
+
+def stretches_of_round(stage: Stage, first: int, last: int) -> list[Stretch]:
+    """Return the stage's accepted examples from `first` to before `last`, in order."""
+    rows = ExampleCount.objects.filter(
+        stage=stage, before__lt=last, before__gt=first - F("examples")
+    ).order_by("before", "id")
+    found = rows.values_list("worker_id", "before", "examples", "seconds")
+    return [Stretch(*row).within(first, last) for row in found]
+
+
+def stretches_of_block(stage: Stage, worker: str, first: int, last: int) -> list[Stretch]:
+    """Return the worker's accepted examples from `first` to before `last`, in order."""
+    rows = ExampleCount.objects.filter(
+        stage=stage,
+        worker=worker,
+        own_before__lt=last,
+        own_before__gt=first - F("examples"),
+    ).order_by("own_before", "id")
+    found = rows.values_list("worker_id", "own_before", "examples", "seconds")
+    return [Stretch(*row).within(first, last) for row in found]
+
+
+def progress_of(lease: Lease) -> dict[str, Any] | None:
+    """Return {"round", "block"} of the lease's worker, or None where no bonus is promised.
+
+    Of what still waits to be counted all that is approved and not dropped until now is in it.
+    round: {"every", "done", "own", "place", "cents", "lacking", "next_cents"}: how many of the
+    round's examples are accepted, the worker's own, their place where it earns `cents`, and how
+    many more would lead to the next better bonus. block: {"size", "own", "per_hour", "paces"}.
+    In both, `can_fill` says whether the collection has seeds enough for it to be earned at all.
+    """
+    stage = lease.unit.stage
+    table = parameters_of(stage.collection).stages()[stage.name]
+    bonuses = bonuses_of(table)
+    if bonuses is None:
+        return None
+    waiting = list(uncounted(stage).values_list("lease__worker_id", "examples", "active_seconds"))
+    most = _most_examples(stage, table.redundancy)
+    return {
+        "round": _round(stage, lease.worker_id, waiting, bonuses, most),
+        "block": _block(stage, lease.worker_id, waiting, bonuses, most),
+    }
+
+
+def _most_examples(stage: Stage, redundancy: Redundancy) -> int:
+    # Positions count up, so the last says how many there are at most, without counting them.
+    seeds = Seed.objects.filter(collection=stage.collection_id)
+    last: int = seeds.aggregate(last=Max("position"))["last"] or 0
+    return last * max(map(redundancy.most_of, FOLDS))
+
+
+def _round(
+    stage: Stage, worker: str, waiting: Waiting, bonuses: BonusesTable, most: int
+) -> dict[str, Any] | None:
+    if not bonuses.top_cents:
+        return None
+    every, prizes = bonuses.top_every_examples, bonuses.top_cents
+    fund = BonusFund.objects.filter(stage=stage).first()
+    counted = fund.examples if fund else 0
+    total = counted + sum(examples for _, examples, _ in waiting)
+    first = total - total % every
+    later = [one.within(first, first + every) for one in as_stretches(waiting, counted)]
+    ranked = ranked_for_prizes([*stretches_of_round(stage, first, first + every), *later])
+    own = dict(ranked).get(worker, 0)
+    place = next((at for at, (who, _) in enumerate(ranked) if who == worker), len(ranked))
+    # The place one better, or the last that earns something, is what they are after.
+    wanted = min(place, len(prizes)) - 1 if own else min(len(ranked), len(prizes) - 1)
+    above = ranked[wanted][1] if 0 <= wanted < len(ranked) else 0
+    in_sight = wanted >= 0
+    return {
+        "every": every,
+        "can_fill": first + every <= most,
+        "done": total % every,
+        "own": own,
+        "place": place + 1 if own and place < len(prizes) else None,
+        "cents": prizes[place] if own and place < len(prizes) else 0,
+        "lacking": max(1, above - own + 1) if in_sight else 0,
+        "next_cents": prizes[wanted] if in_sight else 0,
+    }
+
+
+def _block(
+    stage: Stage, worker: str, waiting: Waiting, bonuses: BonusesTable, most: int
+) -> dict[str, Any] | None:
+    if not bonuses.paces:
+        return None
+    size = bonuses.block_examples
+    counted: int = ExampleCount.objects.filter(stage=stage, worker=worker).aggregate(
+        own=Sum("examples", default=0)
+    )["own"]
+    mine = [one for one in waiting if one[0] == worker]
+    own = counted + sum(examples for _, examples, _ in mine)
+    first = own - own % size
+    later = [one.within(first, first + size) for one in as_stretches(mine, counted)]
+    block = [*stretches_of_block(stage, worker, first, first + size), *later]
+    return {
+        "size": size,
+        "can_fill": first + size <= most,
+        "own": own % size,
+        "per_hour": round(pace(block), 1),
+        "paces": [one.model_dump() for one in bonuses.paces],
+    }

@@ -1,1 +1,0 @@
-"""HITs: planned, put up at the provider, and taken down."""
