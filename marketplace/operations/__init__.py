@@ -7,6 +7,5 @@ from marketplace.operations import (  # noqa: F401
     money,
     posted_hits,
     qualifications,
-    reviews,
     workers,
 )

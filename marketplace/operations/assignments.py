@@ -4,12 +4,13 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Case, F, Q, Value, When
+from django.db.models.functions import NullIf
 
 from common.prepared_sql import PreparedQuery
 from marketplace.hits.lifecycle import approve, refresh, reject
 from marketplace.models import HIT, Assignment, AssignmentState
-from marketplace.operations.descriptions import ASSIGNMENT, ASSIGNMENT_STATUS
+from marketplace.operations.hits import Epoch
 from marketplace.operations.ownership import (
     handed_in,
     own_assignment,
@@ -23,6 +24,27 @@ from marketplace.wire.pagination import FOREIGN_TOKEN, page_asked, token_after
 
 OVERRIDE_WITHIN = timedelta(days=30)
 LONGEST_FEEDBACK = 1024
+ASSIGNMENT_STATUS: dict[str, str] = {
+    AssignmentState.SUBMITTED: "Submitted",
+    AssignmentState.APPROVED: "Approved",
+    AssignmentState.REJECTED: "Rejected",
+}
+# The members of the model's Assignment and where they are; HITId is the caller's to add.
+ASSIGNMENT: dict[str, Any] = {
+    "AssignmentId": F("assignment_id"),
+    "WorkerId": F("worker__worker_id"),
+    "AssignmentStatus": Case(
+        *(When(state=state, then=Value(status)) for state, status in ASSIGNMENT_STATUS.items())
+    ),
+    "AutoApprovalTime": Epoch("auto_approval_at"),
+    "AcceptTime": Epoch("accepted_at"),
+    "SubmitTime": Epoch("submitted_at"),
+    "ApprovalTime": Epoch("approved_at"),
+    "RejectionTime": Epoch("rejected_at"),
+    "Deadline": Epoch("deadline"),
+    "Answer": F("answer"),
+    "RequesterFeedback": NullIf("feedback", Value("")),
+}
 STATE_OF = {status: state for state, status in ASSIGNMENT_STATUS.items()}
 ONE_ASSIGNMENT = PreparedQuery(
     lambda key: Assignment.objects.filter(pk=key).values_list(*ASSIGNMENT.values()), key=int

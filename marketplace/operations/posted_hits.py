@@ -8,11 +8,11 @@ from django.db.models import Exists, Q
 
 from common.prepared_sql import PreparedQuery
 from marketplace.hits.lifecycle import refresh, settle_account
-from marketplace.models import HIT
+from marketplace.hits.review_rules import NAMES
+from marketplace.models import HIT, ReviewLevel, ReviewPolicy
 from marketplace.models.hits import status_at
 from marketplace.notifications.events import record_event
-from marketplace.operations.descriptions import hit_members, type_members
-from marketplace.operations.hits import LONGEST_SECONDS, MOST_ASSIGNMENTS
+from marketplace.operations.hits import LONGEST_SECONDS, MOST_ASSIGNMENTS, hit_members, type_members
 from marketplace.operations.ownership import own_hit, require_changeable, settle_own
 from marketplace.wire.calls import AlreadyDoneError, Call, claim_token, operation
 from marketplace.wire.errors import InvalidParameter, RequestError
@@ -190,3 +190,37 @@ def _require_status(hit: HIT, now: datetime, *expected: str) -> None:
             f"This HIT is currently in the state '{status}'. "
             f"This operation can be called with a status of: {', '.join(expected)}",
         )
+
+
+@operation("ListReviewPolicyResultsForHIT")
+def list_review_policy_results(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of what a HIT's policies found, and with the first one all that they did.
+
+    MaxResults counts results: who asks for actions and reads one page sees them.
+    """
+    hit_id = parameters["HITId"]
+    settle_own(call, hit_id)
+    levels = parameters.get("PolicyLevels") or ReviewLevel.values
+    found = ReviewPolicy.objects.filter(
+        hit__hit_id=hit_id, hit__requester=call.requester, level__in=levels
+    )
+    policies = {policy.level: policy for policy in found.order_by("level")}
+    results: list[tuple[str, dict[str, Any]]] = []
+    if parameters.get("RetrieveResults", True):
+        results = [(level, one) for level, policy in policies.items() for one in policy.results]
+    size, last = page_asked(parameters, int)
+    start = max(0, last[1]) if last else 0
+    shown = results[start : start + size]
+    end = start + len(shown)
+    with_actions = parameters.get("RetrieveActions", True) and last is None
+    reply: dict[str, Any] = {"HITId": hit_id, "NextToken": token_after(end, end) if shown else None}
+    for level, policy in policies.items():
+        reply[f"{level}ReviewPolicy"] = {"PolicyName": NAMES[level]}
+        reply[f"{level}ReviewReport"] = {
+            "ReviewResults": [one for its, one in shown if its == level],
+            "ReviewActions": [
+                one | {"CompleteTime": datetime.fromisoformat(one["CompleteTime"])}
+                for one in (policy.actions if with_actions else ())
+            ],
+        }
+    return reply

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -26,16 +26,10 @@ from marketplace.notifications.messages import (
     reason_of,
     tell_of_qualification,
 )
-from marketplace.operations.descriptions import (
-    describe_hit,
-    describe_qualification,
-    describe_qualification_type,
-    describe_system_type,
-)
-from marketplace.operations.hits import LONGEST_SECONDS, check_seconds
+from marketplace.operations.hits import LONGEST_SECONDS, check_seconds, describe_hit
 from marketplace.operations.ownership import expected_worker, known_worker, listable_type, own_type
 from marketplace.people.grants import AnswerKeyError, grant, locked_request, read_key
-from marketplace.people.requirements import WIRE_NAMES
+from marketplace.people.requirements import SYSTEM_NAMES, WIRE_NAMES
 from marketplace.questions.question_form import QuestionFormError, parse
 from marketplace.router import DATABASE
 from marketplace.wire.calls import Call, operation
@@ -46,6 +40,8 @@ from marketplace.wire.errors import (
 )
 from marketplace.wire.pagination import listing, page_asked, page_of, token_after
 
+# The model is of that day, and the system's own types come with it.
+MODEL_OF = datetime(2017, 1, 17, tzinfo=UTC)
 # The keys of the system's types in tokens, greater than any row's.
 BEHIND_ALL = 2**62
 TEXT_LIMITS = {"Name": 200, "Description": 2000, "Keywords": 1000}
@@ -378,3 +374,46 @@ def _pending(call: Call, request_id: str) -> Iterator[QualificationRequest]:
                 "InvalidQualificationRequestState", "This request has been decided already."
             )
         yield row
+
+
+def describe_qualification_type(row: QualificationType, is_owner: bool = True) -> dict[str, Any]:
+    """Return the model's QualificationType; nobody but its owner is told the answer key."""
+    return {
+        "QualificationTypeId": row.qualification_type_id,
+        "CreationTime": row.created_at,
+        "Name": row.name,
+        "Description": row.description,
+        "Keywords": row.keywords or None,
+        "QualificationTypeStatus": "Active" if row.is_active else "Inactive",
+        "Test": row.test or None,
+        "TestDurationInSeconds": row.test_duration_seconds,
+        "AnswerKey": (row.answer_key or None) if is_owner else None,
+        "RetryDelayInSeconds": row.retry_delay_seconds,
+        "IsRequestable": row.is_active,
+        "AutoGranted": row.is_auto_granted,
+        "AutoGrantedValue": row.auto_granted_value if row.is_auto_granted else None,
+    }
+
+
+def describe_system_type(type_id: str) -> dict[str, Any]:
+    """Return the model's QualificationType of one that the marketplace itself keeps."""
+    return {
+        "QualificationTypeId": type_id,
+        "CreationTime": MODEL_OF,
+        "Name": WIRE_NAMES[type_id],
+        "Description": f"Kept by the marketplace: {SYSTEM_NAMES[type_id]}.",
+        "QualificationTypeStatus": "Active",
+        "IsRequestable": False,
+        "AutoGranted": False,
+    }
+
+
+def describe_qualification(grant: QualificationGrant) -> dict[str, Any]:
+    """Return the model's Qualification; expects worker and type loaded."""
+    return {
+        "QualificationTypeId": grant.qualification_type.qualification_type_id,
+        "WorkerId": grant.worker.worker_id,
+        "GrantTime": grant.granted_at,
+        "IntegerValue": grant.integer_value,
+        "Status": "Revoked" if grant.is_revoked else "Granted",
+    }

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from marketplace.models import HIT
-from marketplace.operations.descriptions import Epoch
+from marketplace.operations.hits import Epoch
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 
