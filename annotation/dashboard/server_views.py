@@ -35,7 +35,7 @@ TRIES = Limit(at_once=5, seconds=WAIT_MINUTES * 60 / 5)
 # From all places together, but for browsers in which the account was signed in to before: whoever
 # guesses has many addresses, and keeps its owner out of no browser of theirs.
 TRIES_ELSEWHERE = Limit(at_once=20, seconds=WAIT_MINUTES * 60 / 5)
-NOT_YOURS = "Accounts are made by whoever set this server up."
+NOT_YOURS = "Accounts are made by the person who set this server up."
 # Of each kind; the command prints all of them.
 MOST_LINES = 20
 SECONDS = 60

@@ -223,7 +223,7 @@ def take_seat(found: ClassCode, name: str, now: datetime) -> InvitationMail:
         )
         if not free.update(n_taken=F("n_taken") + 1):
             raise InvitationError(
-                _("Every seat of this code is taken. Ask whoever gave it to you.")
+                _("Every place of this code is taken. Ask the person who gave it to you.")
             )
         token = new_secret()
         worker = Worker.objects.create(display_name=name, link_digest=digest(token), created_at=now)

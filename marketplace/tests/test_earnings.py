@@ -66,7 +66,7 @@ def test_the_last_week_and_when_it_is_paid_stand_apart(
 ) -> None:
     page = paid.get("/earnings/").content.decode()
     assert "<dt>Last 7 days</dt><dd>$8.00</dd>" in page
-    assert "Whoever runs this marketplace has not said how and when it pays." in page
+    assert "The host of this marketplace has not said how and when it pays." in page
     settings.MARKETPLACE_PAYMENT_TERMS = "By bank transfer, every Friday."
     later(days=8)
     page = paid.get("/earnings/").content.decode()

@@ -109,7 +109,7 @@ def test_a_class_code_has_seats_and_an_end(later: Any) -> None:
     code = make_class_code("Spring class", 2, 14, "Grace", clock.now(), panel)
     for name in ("Ada", "Grace"):
         take_seat(code, name, clock.now())
-    with pytest.raises(InvitationError, match="Every seat"):
+    with pytest.raises(InvitationError, match="Every place"):
         take_seat(code, "Mallory", clock.now())
     assert (Worker.objects.count(), panel.grants.count()) == (2, 2)
     with pytest.raises(InvitationError, match="name of 1 to"):
@@ -135,7 +135,7 @@ def test_one_joins_with_a_code_from_the_wall(settings: Any) -> None:
     assert "/enter/" in html
     assert visitor.get("/hits/").status_code == 200
     full = Visitor().post(f"/join/?code={code.code}", "/join/", code=code.code, name="Eve")
-    assert (full.status_code, "Every seat" in full.content.decode()) == (400, True)
+    assert (full.status_code, "Every place" in full.content.decode()) == (400, True)
     wrong = Visitor().get("/join/?code=NOTHING")
     assert (wrong.status_code, "not known here" in wrong.content.decode()) == (404, True)
     ClassCode.objects.update(revoked_at=clock.now())

@@ -75,7 +75,8 @@ def propose(session: Session, reason: str, by: str, now: datetime) -> Rejection:
             raise ActionError(WHY_NOT[ReceiptState(work.state)])
         if not can_be_rejected(work):
             raise ActionError(
-                "Nothing can be rejected: whoever took this HIT was promised that all is paid."
+                "Nothing can be rejected: the worker who took this HIT was promised that all is "
+                "paid."
             )
         holds_until = _holds_until(work, now)
         if holds_until <= now:
