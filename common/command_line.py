@@ -1,17 +1,25 @@
 """How commands are named and run, what they take as numbers, and how they print what they did."""
 
+import json
 import os
 import sys
-from argparse import ArgumentTypeError
-from collections.abc import Callable, Sequence
+from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal, InvalidOperation
+from io import StringIO
+from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import DatabaseError, DataError, InterfaceError
 
 from common.outages import LOCKED
 from common.storable import NotStorable
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 # What the two databases say of a table or a column that is not there.
 NO_TABLES = ("no such table", "no such column", "unable to open database file")
@@ -20,6 +28,8 @@ REFUSALS = (
     *(DatabaseError, InterfaceError, ImproperlyConfigured),
     *(NotStorable, OverflowError, RecursionError, UnicodeError, OSError),
 )
+# What --json prints, and the lines that people read.
+Printout = tuple[Any, Iterable[str]]
 # From the folder in which `make` has installed everything.
 MANAGE = ".venv/bin/python manage.py"
 # So much no collection and no account ever holds; as cents it fits every column.
@@ -106,3 +116,58 @@ def whole(least: int, most: int) -> Callable[[str], int]:
 count = whole(1, 10**9)
 processes = whole(1, 1000)
 seed = whole(-(2**SEED_BITS), 2**SEED_BITS - 1)
+
+
+class ResultCommand(BaseCommand):
+    """A command that does one thing and prints its result, with --json for programs.
+
+    refusals: the errors whose sentence is printed in place of a result. json_help: what the result
+    is as JSON.
+    """
+
+    refusals: tuple[type[Exception], ...] = ()
+    json_help = "print the result as JSON"
+    # What is wrong with a result that is printed all the same; set where the command ends with it.
+    problem = ""
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Return Django's parser with --json; help that is written in lines keeps them."""
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        parser.add_argument("--json", action="store_true", help=self.json_help)
+        if "\n" in self.help:
+            parser.formatter_class = RawDescriptionHelpFormatter
+        return parser
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the result; raises CommandError with a sentence where there is none."""
+        try:
+            value, lines = self.result(options)
+            if options["json"]:
+                lines = [json.dumps(value, cls=DjangoJSONEncoder)]
+            for line in lines:
+                self.stdout.write(line)
+        except self.refusals as error:
+            told = str(error)
+            if isinstance(error, OSError) and error.filename:
+                told = f"{error.filename}: {error.strerror}."
+            # With --traceback it is shown where it comes from.
+            raise CommandError(told) from error
+        if self.problem:
+            raise CommandError(self.problem)
+
+    def result(self, options: dict[str, Any]) -> Printout:
+        """Do it, and return what --json prints and the lines that people read.
+
+        The lines may be made while they are printed; with --json nobody asks for them. Raises one
+        of `refusals`, or CommandError.
+        """
+        raise NotImplementedError
+
+    def table_text(self, table: "Table") -> str:
+        """Return a table as a terminal shows it, in colour where the output is one."""
+        # Only few commands need it, and it takes a tenth of a second to load.
+        from rich.console import Console
+
+        console = Console(file=StringIO(), force_terminal=self.stdout.isatty(), width=100)
+        console.print(table)
+        return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]

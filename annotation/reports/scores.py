@@ -1,6 +1,5 @@
-"""Scores as a terminal shows them, and as a script reads them."""
+"""Scores as a terminal shows them, and as a program reads them."""
 
-import json
 from io import StringIO
 
 from rich.console import Console
@@ -28,7 +27,7 @@ def as_table(result: Result, *, in_colour: bool) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def as_json(result: Result) -> str:
+def as_plain(result: Result) -> dict[str, object]:
     """Return exactly the official keys; what was asked for besides is under "by" and "beside"."""
     more = {"by": result["groups"], "beside": result.get("beside")}
-    return json.dumps({**result["official"], **{name: of for name, of in more.items() if of}})
+    return {**result["official"], **{name: of for name, of in more.items() if of}}

@@ -6,24 +6,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.baselines.paper_table import AllOf, estimate_all, train_all
 from annotation.baselines.progress import told_to
-from annotation.baselines.training import Finished, Order, estimate, order_of, predict, train
+from annotation.baselines.training import Order, estimate, order_of, predict, train
 from annotation.baselines.words import as_estimate, duration
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import TRAINED
 from annotation.reports.scores import as_table
 from annotation.tables.terminal import table_lines
 from collector.protocols.loading import ProtocolError, all_protocols, get_protocol
-from common.command_line import MANAGE, seed
+from common.command_line import MANAGE, Printout, ResultCommand, seed
 from readers.trained import ReaderError
 
 ALL = "all"
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """baseline NAME --protocol P --train FILES --dev FILE --out FOLDER."""
 
     help = (
@@ -35,6 +35,8 @@ class Command(BaseCommand):
 
     # Files are all it reads: neither pages nor a database have to be in order.
     requires_system_checks = []
+
+    refusals = (ProtocolError, ReaderError, ScoreError, ValueError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -71,24 +73,33 @@ class Command(BaseCommand):
             help="only measure a few steps, and say how long all takes and in how much memory",
         )
         _add_ways(parser)
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Do it, or say in one line why not."""
-        try:
-            if options["name"] == ALL:
-                self._all(options)
-            elif options["predict"]:
-                self._predict(options)
-            elif options["estimate"]:
-                self._estimate(self._order(options), options["json"])
-            else:
-                with told_to(self.stderr) as tell:
-                    done = train(replace(self._order(options), tell=tell))
-                self._tell(done, options)
-        except (ProtocolError, ReaderError, ScoreError, ValueError) as error:
-            # With --traceback it is shown where it comes from.
-            raise CommandError(" ".join(str(error).split())) from error
+        if options["name"] == ALL:
+            return self._all(options)
+        if options["predict"]:
+            order = order_of(options["out"])
+            if order.name != options["name"]:
+                raise CommandError(f"{options['out']}: {order.name} was trained there.")
+            with told_to(self.stderr) as tell:
+                path = predict(replace(order, tell=tell), options["predict"])
+            return {"predictions": str(path)}, [str(path)]
+        order = self._order(options)
+        if options["estimate"]:
+            with told_to(self.stderr, "Measuring a few steps"):
+                found = estimate(order)
+            return found.plain(), [as_estimate(order, found)]
+        with told_to(self.stderr) as tell:
+            done = train(replace(order, tell=tell))
+        lines = [f"{options['out']} is finished already."] if done.was_there else []
+        # A card names files, which JSON has as texts.
+        return json.loads(json.dumps(done.card, default=str)), [
+            *lines,
+            as_table(done.result, in_colour=self.stdout.isatty()),
+            f"Predictions: {options['out'] / done.card['predictions']}",
+            f"How it was made: {options['out'] / 'README.md'}",
+        ]
 
     def _order(self, options: dict[str, Any]) -> Order:
         for name in ("protocol", "train", "dev"):
@@ -106,8 +117,8 @@ class Command(BaseCommand):
             stages_from=options["learned_in"],
         )
 
-    def _all(self, options: dict[str, Any]) -> None:
-        """Train all of a protocol's from a release, and print the paper's tables."""
+    def _all(self, options: dict[str, Any]) -> Printout:
+        """Train all of a protocol's from a release, and return the paper's tables."""
         for name in ("protocol", "release"):
             if not options[name]:
                 raise CommandError(f"Which --{name}? All baselines are trained from one release.")
@@ -116,44 +127,17 @@ class Command(BaseCommand):
         if options["estimate"]:
             with told_to(self.stderr, "Measuring a few steps of each"):
                 found = estimate_all(work)
-            if options["json"]:
-                self.stdout.write(json.dumps({order.name: each.plain() for order, each in found}))
-                return
-            for order, each in found:
-                self.stdout.write(as_estimate(order, each))
             seconds = sum(each.seconds for _, each in found)
-            self.stdout.write(f"All of them: about {duration(seconds)}.")
-            return
+            return {order.name: each.plain() for order, each in found}, [
+                *(as_estimate(order, each) for order, each in found),
+                f"All of them: about {duration(seconds)}.",
+            ]
         with told_to(self.stderr) as tell:
             tables = train_all(replace(work, tell=tell))
-        if options["json"]:
-            self.stdout.write(json.dumps([table.plain() for table in tables]))
-            return
-        self.stdout.write(table_lines(tables, in_colour=self.stdout.isatty()))
-        self.stdout.write(f"The same in {options['out'] / 'README.md'}")
-
-    def _predict(self, options: dict[str, Any]) -> None:
-        order = order_of(options["out"])
-        if order.name != options["name"]:
-            raise CommandError(f"{options['out']}: {order.name} was trained there.")
-        with told_to(self.stderr) as tell:
-            path = predict(replace(order, tell=tell), options["predict"])
-        self.stdout.write(json.dumps({"predictions": str(path)}) if options["json"] else str(path))
-
-    def _estimate(self, order: Order, in_json: bool) -> None:
-        with told_to(self.stderr, "Measuring a few steps"):
-            found = estimate(order)
-        self.stdout.write(json.dumps(found.plain()) if in_json else as_estimate(order, found))
-
-    def _tell(self, done: Finished, options: dict[str, Any]) -> None:
-        if options["json"]:
-            self.stdout.write(json.dumps(done.card, default=str))
-            return
-        if done.was_there:
-            self.stdout.write(f"{options['out']} is finished already.")
-        self.stdout.write(as_table(done.result, in_colour=self.stdout.isatty()))
-        self.stdout.write(f"Predictions: {options['out'] / done.card['predictions']}")
-        self.stdout.write(f"How it was made: {options['out'] / 'README.md'}")
+        return [table.plain() for table in tables], [
+            table_lines(tables, in_colour=self.stdout.isatty()),
+            f"The same in {options['out'] / 'README.md'}",
+        ]
 
 
 def _add_ways(parser: ArgumentParser) -> None:

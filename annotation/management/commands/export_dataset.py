@@ -1,11 +1,10 @@
 """Writes a release of a collection: official files, votes, card, licence, checksums."""
 
-import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
@@ -18,10 +17,10 @@ from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
-from common.command_line import MANAGE
+from common.command_line import MANAGE, Printout, ResultCommand
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """export_dataset NAME [--out DIR] [--zip] [--push-to-hub OWNER/DATASET]."""
 
     help = (
@@ -29,6 +28,8 @@ class Command(BaseCommand):
         "licence, attribution, Croissant metadata and checksums, every split as Parquet. "
         f"Example: {MANAGE} export_dataset pilot --out releases/pilot"
     )
+
+    refusals = (ActionError, LogError, ProtocolError, ValueError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -58,22 +59,36 @@ class Command(BaseCommand):
         parser.add_argument(
             "--public", action="store_true", help="with --push-to-hub: for everybody to see"
         )
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Write it, or say in one line why not."""
         collection = collection_named(options["name"])
         if options["public"] and not options["push_to_hub"]:
             raise CommandError("--public says how --push-to-hub puts it on the hub: give that too.")
-        try:
-            issued = self._issue(collection, options["out"], options["log"])
-            handed_on = self._hand_on(issued, options)
-        except (ActionError, LogError, ProtocolError, ValueError) as error:
-            raise CommandError(str(error)) from None
-        if options["json"]:
-            self._print_json(issued, handed_on)
-        else:
-            self._print(collection, issued, handed_on)
+        issued = self._issue(collection, options["out"], options["log"])
+        handed_on = self._hand_on(issued, options)
+        release = issued.release
+        value = {
+            "folder": str(issued.folder),
+            "private": str(issued.private) if issued.private else None,
+            "release": release.number,
+            "new": issued.is_new,
+            "counts": release.counts,
+            "files": release.manifest,
+            **handed_on,
+        }
+        spread = ", ".join(f"{n} {split}" for split, n in release.counts["questions"].items())
+        lines = [f"Nothing has changed since release {release.number}: {spread}."]
+        if issued.is_new:
+            lines = [f"Release {release.number} of {collection.slug}: {spread} questions."]
+        if missing := release.counts.get("not_said"):
+            lines.append(
+                f"Not said in its card: {', '.join(missing)}. Its page Releases asks for it."
+            )
+        lines += [str(issued.folder), *handed_on.values()]
+        if issued.private:
+            lines.append(f"{issued.private} holds the answers withheld: do not publish it.")
+        return value, lines
 
     def _hand_on(self, issued: PublishedRelease, options: dict[str, Any]) -> dict[str, str]:
         """Return where else the release is now, by "zip" and "hub"."""
@@ -84,39 +99,6 @@ class Command(BaseCommand):
             name, is_public = options["push_to_hub"], options["public"]
             places["hub"] = push_to_hub(issued.release, issued.folder, name, is_public=is_public)
         return places
-
-    def _print_json(self, issued: PublishedRelease, handed_on: dict[str, str]) -> None:
-        release = issued.release
-        told = {
-            "folder": str(issued.folder),
-            "private": str(issued.private) if issued.private else None,
-            "release": release.number,
-            "new": issued.is_new,
-            "counts": release.counts,
-            "files": release.manifest,
-            **handed_on,
-        }
-        self.stdout.write(json.dumps(told))
-
-    def _print(
-        self, collection: Collection, issued: PublishedRelease, handed_on: dict[str, str]
-    ) -> None:
-        release = issued.release
-        spread = ", ".join(f"{n} {split}" for split, n in release.counts["questions"].items())
-        if issued.is_new:
-            self.stdout.write(f"Release {release.number} of {collection.slug}: {spread} questions.")
-        else:
-            self.stdout.write(f"Nothing has changed since release {release.number}: {spread}.")
-        missing = release.counts.get("not_said") or []
-        if missing:
-            self.stdout.write(
-                f"Not said in its card: {', '.join(missing)}. Its page Releases asks for it."
-            )
-        self.stdout.write(str(issued.folder))
-        for place in handed_on.values():
-            self.stdout.write(place)
-        if issued.private:
-            self.stdout.write(f"{issued.private} holds the answers withheld: do not publish it.")
 
     def _issue(
         self, collection: Collection, out: Path | None, log: Path | None

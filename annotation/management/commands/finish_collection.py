@@ -1,12 +1,9 @@
 """Finishes a collection, or reopens it, and says what stays to be done."""
 
-import json
 from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
 from annotation.reports.finishing import FinishingReport, finishing_report
@@ -15,19 +12,21 @@ from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
-from common.command_line import MANAGE
+from common.command_line import MANAGE, Printout, ResultCommand
 from tasks.lifecycle.maintenance import maintain_alone
 from tasks.lifecycle.publication import finish, reopen
 from tasks.pages.wording import price
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """finish_collection NAME [--reopen]."""
 
     help = (
         "End a collection's intake: HITs come down, who is at work finishes and is paid. "
         f'Example: {MANAGE} finish_collection pilot --why "We have enough."'
     )
+
+    refusals = (ActionError, ProtocolError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -36,26 +35,19 @@ class Command(BaseCommand):
         parser.add_argument("--why", default="", help="a reason, kept in the history")
         parser.add_argument("--by", default="the command line", help="who is named in the history")
         parser.add_argument("--dry-run", action="store_true", help="only say what it would do")
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Finish or reopen it, or say in one line why not."""
         collection = collection_named(options["name"])
         change = reopen if options["reopen"] else finish
-        try:
-            before = finishing_report(collection)
-            if not options["dry_run"]:
-                change(collection, options["why"], options["by"][:150], timezone.now())
-                collection.refresh_from_db()
-                maintain_alone(collection, timezone.now())
-            after = finishing_report(collection)
-        except (ActionError, ProtocolError) as error:
-            raise CommandError(str(error)) from None
+        before = finishing_report(collection)
+        if not options["dry_run"]:
+            change(collection, options["why"], options["by"][:150], timezone.now())
+            collection.refresh_from_db()
+            maintain_alone(collection, timezone.now())
+        after = finishing_report(collection)
         collection.refresh_from_db()
-        if options["json"]:
-            self.stdout.write(json.dumps(_plain(collection, after), cls=DjangoJSONEncoder))
-        else:
-            self.stdout.write("\n".join(_lines(collection, before, after, options)))
+        return _plain(collection, after), ["\n".join(_lines(collection, before, after, options))]
 
 
 def _plain(collection: Collection, closing: FinishingReport) -> dict[str, Any]:

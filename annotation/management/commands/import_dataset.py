@@ -1,13 +1,12 @@
 """Reads a published dataset's official files in, as a collection of its own."""
 
-import json
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 from rich.console import Console
 
@@ -17,10 +16,10 @@ from collector.language_names import language_argument
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import assignment
 from common.actions import ActionError
-from common.command_line import MANAGE
+from common.command_line import MANAGE, Printout, ResultCommand
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """import_dataset NAME --protocol PROTOCOL FILES…."""
 
     help = (
@@ -28,6 +27,8 @@ class Command(BaseCommand):
         f"export it again. Example: {MANAGE} import_dataset published --protocol PROTOCOL "
         "train.json dev.json context_articles.json"
     )
+
+    refusals = (ProtocolError, ActionError, ValueError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -46,31 +47,24 @@ class Command(BaseCommand):
             metavar="KEY=VALUE",
             help="change one of the protocol's parameters, for work on what is read in",
         )
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Read them all, or say in one line what is wrong."""
         files = Contents(options["files"])
         source = Source(options["language"], options["licence"], options["licence_url"])
         name = options["name"]
-        try:
-            changed = dict(assignment(each) for each in options["set"])
-            with Console(stderr=True).status("Reading the files"):
-                collection = import_official_files(
-                    name, options["protocol"], files, source, timezone.now(), changed
-                )
-        except (ProtocolError, ActionError, ValueError) as error:
-            raise CommandError(str(error)) from None
+        changed = dict(assignment(each) for each in options["set"])
+        with Console(stderr=True).status("Reading the files"):
+            collection = import_official_files(
+                name, options["protocol"], files, source, timezone.now(), changed
+            )
         assignments = SplitAssignment.objects.filter(question__stage__collection=collection)
         counts = dict(Counter(assignments.order_by("pk").values_list("split", flat=True)))
-        if options["json"]:
-            self.stdout.write(json.dumps({"collection": name, "questions": counts}))
-            return
         spread = ", ".join(f"{number} {split}" for split, number in counts.items()) or "0"
-        self.stdout.write(
+        return {"collection": name, "questions": counts}, [
             f"Read {spread} questions into the collection {name!r}. "
             f"Next: {MANAGE} report {name}, or {MANAGE} export_dataset {name}"
-        )
+        ]
 
 
 class Contents(Mapping[str, bytes]):

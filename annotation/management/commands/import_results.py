@@ -1,11 +1,10 @@
 """Takes results of MTurk's time in, as work that was done and paid."""
 
-import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
@@ -19,7 +18,7 @@ from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
 from collector.protocols.stage_tables import LabelTable
 from common.actions import ActionError
-from common.command_line import MANAGE
+from common.command_line import MANAGE, Printout, ResultCommand
 
 EXAMPLE = f"""
 Only reports what it would do, until --apply. Running it again adds nothing twice.
@@ -32,7 +31,7 @@ HITs of several items: --map passage=Input.paragraph{{n}} --map title=Answer.tit
 """
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """import_results NAME --protocol P --corpus C --stage S FILES…."""
 
     help = (
@@ -40,9 +39,10 @@ class Command(BaseCommand):
         f"Example: {MANAGE} import_results old --protocol P --corpus old --stage text batch.csv"
     )
 
+    refusals = (ActionError, ProtocolError, ValueError)
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLE
         add = parser.add_argument
         add("name", help="of the collection; made if it is not there")
@@ -58,9 +58,8 @@ class Command(BaseCommand):
             "--language", type=language_argument, default="en", help="of the passages (default: en)"
         )
         add("--apply", action="store_true", help="do it, not only report")
-        add("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Report what would be done, or do it; what cannot be taken in is named and left out."""
         try:
             overrides = dict(assignment(text) for text in options["set"])
@@ -80,14 +79,12 @@ class Command(BaseCommand):
                 with transaction.atomic():
                     collection = get_or_create_collection(place, options["language"], now)
                     stored = store(collection, options["stage"], planned.works, now)
-        except (ActionError, ProtocolError, ValueError) as error:
-            raise CommandError(str(error)) from None
         except DatabaseError as error:
             reason = str(error).partition("\n")[0]
             sentence = f"The database cannot store what the files hold ({reason}): mend them."
             raise CommandError(sentence) from None
         told = _told(planned, stored)
-        self.stdout.write(json.dumps(told) if options["json"] else _sentences(told, options))
+        return told, _sentences(told, options["name"])
 
 
 def _contents(paths: list[Path]) -> dict[str, bytes]:
@@ -114,8 +111,7 @@ def _told(planned: Plan, stored: ImportReport | None) -> dict[str, Any]:
     }
 
 
-def _sentences(told: dict[str, Any], options: dict[str, Any]) -> str:
-    name = options["name"]
+def _sentences(told: dict[str, Any], name: str) -> list[str]:
     lines = [f"{place}: excluded. {why}" for place, why in told["left_out"]]
     lines += [f"{place}: kept, not counted. {why}" for place, why in told["uncounted"]]
     lines.append(
@@ -128,4 +124,4 @@ def _sentences(told: dict[str, Any], options: dict[str, Any]) -> str:
         lines.append(f"Next: {MANAGE} validate_answers {name}, then make_splits, export_dataset.")
     else:
         lines.append("Nothing was changed: add --apply to do it.")
-    return "\n".join(lines)
+    return lines

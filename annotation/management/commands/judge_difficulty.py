@@ -1,11 +1,9 @@
 """Judges how hard a collection's questions are: a sample, then a cross-validation."""
 
-import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
@@ -29,11 +27,11 @@ from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
-from common.command_line import MANAGE, processes
+from common.command_line import MANAGE, Printout, ResultCommand, processes
 from common.long_work import WorkState
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """judge_difficulty NAME [--reader NAME] [--workers N] [--predictions FILE]."""
 
     help = (
@@ -41,6 +39,8 @@ class Command(BaseCommand):
         "then train readers on folds and see what they answer. Does here what is due, beside "
         f"jobs on other machines. Example: {MANAGE} judge_difficulty pilot --workers 2"
     )
+
+    refusals = (ActionError, PredictionsError, ProtocolError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -73,27 +73,32 @@ class Command(BaseCommand):
         )
         parser.add_argument("--again", action="store_true", help="judge even what is judged")
         parser.add_argument("--by", default="the command line", help="who is named in the history")
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Judge, or say in one line what is missing."""
         collection = collection_named(options["name"])
-        try:
-            table = table_of(collection)
-            if table is None:
-                raise ActionError(
-                    f"The protocol of {collection.slug} judges no difficulty: make_splits is all."
-                )
-            if options["examples"]:
-                n_written = write_examples(collection, table, options["examples"])
-                self.stdout.write(
-                    f"{options['examples']}: {n_written} questions, each with its fold."
-                )
-                return
-            run = self._judge(collection, table, options)
-        except (ActionError, PredictionsError, ProtocolError) as error:
-            raise CommandError(str(error)) from None
-        self._report(run, options["json"])
+        table = table_of(collection)
+        if table is None:
+            raise ActionError(
+                f"The protocol of {collection.slug} judges no difficulty: make_splits is all."
+            )
+        if options["examples"]:
+            n_written = write_examples(collection, table, options["examples"])
+            lines = [f"{options['examples']}: {n_written} questions, each with its fold."]
+            return {"file": str(options["examples"]), "questions": n_written}, lines
+        run = self._judge(collection, table, options)
+        value = {
+            "collection": collection.slug,
+            "reader": run.reader,
+            "folds": run.n_folds,
+            "judged": run.n_examples,
+            "right": run.n_right,
+            "checksum": run.checksum,
+        }
+        return value, [
+            f"Judged {run.n_examples} questions by {run.reader} in {run.n_folds} folds: "
+            f"{run.n_right} answered right. Next: {MANAGE} make_splits {collection.slug}"
+        ]
 
     def _judge(
         self, collection: Collection, table: DifficultyTable, options: dict[str, Any]
@@ -131,20 +136,3 @@ class Command(BaseCommand):
                 progress.update(bars[fold.pk], completed=fold.share_done, description=words)
 
             work_on(run, workers, tell)
-
-    def _report(self, run: CrossValidation, as_json: bool) -> None:
-        found = {
-            "collection": run.collection.slug,
-            "reader": run.reader,
-            "folds": run.n_folds,
-            "judged": run.n_examples,
-            "right": run.n_right,
-            "checksum": run.checksum,
-        }
-        if as_json:
-            self.stdout.write(json.dumps(found))
-            return
-        self.stdout.write(
-            f"Judged {run.n_examples} questions by {run.reader} in {run.n_folds} folds: "
-            f"{run.n_right} answered right. Next: {MANAGE} make_splits {run.collection.slug}"
-        )

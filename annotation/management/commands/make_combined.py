@@ -1,11 +1,10 @@
 """Makes of a release a dataset in which some questions need nothing but their own text."""
 
-import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.baselines.training_files import check_training
 from annotation.metrics.result import ScoreError
@@ -15,11 +14,11 @@ from collector.lookup import collection_named, corpus_named
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError, all_protocols, get_protocol
-from common.command_line import MANAGE, seed
+from common.command_line import MANAGE, Printout, ResultCommand, seed
 from readers.trained import ReaderError
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """make_combined NAME --out DIR, with a file of each of the other datasets."""
 
     help = (
@@ -27,6 +26,9 @@ class Command(BaseCommand):
         "among them, so that a model must also tell when nothing is missing. Example: "
         f"{MANAGE} make_combined pilot --out combined/pilot --DATASET train.json …"
     )
+
+    refusals = (ProtocolError, ReaderError, ScoreError, ValueError, OSError)
+    json_help = "numbers unrounded, by table"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -38,26 +40,21 @@ class Command(BaseCommand):
             "--corpus", metavar="NAME", help="whose names links are found by (the collection's)"
         )
         parser.add_argument("--seed", type=seed, default=0, help="of what is drawn (default: 0)")
-        parser.add_argument("--json", action="store_true", help="numbers unrounded, by table")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Make it, or say in one line why not."""
         collection = collection_named(options["name"])
         if options["out"].exists():
             raise CommandError(f"{options['out']} is there already: name a new folder.")
-        try:
-            done = self._combined(collection, options)
-        except (ProtocolError, ReaderError, ScoreError, ValueError) as error:
-            raise CommandError(str(error)) from None
-        except OSError as error:
-            raise CommandError(f"{error.filename}: {error.strerror}.") from None
-        if options["json"]:
-            tables = {table.name: table.plain() for table in done.tables}
-            self.stdout.write(json.dumps({**tables, "written": done.written}))
-            return
-        self.stdout.write(table_lines(done.tables, in_colour=self.stdout.isatty()))
-        for name, number in done.written.items():
-            self.stdout.write(f"{options['out'] / name}: {number:,} questions")
+        done = self._combined(collection, options)
+        tables = {table.name: table.plain() for table in done.tables}
+        return {**tables, "written": done.written}, [
+            table_lines(done.tables, in_colour=self.stdout.isatty()),
+            *(
+                f"{options['out'] / name}: {number:,} questions"
+                for name, number in done.written.items()
+            ),
+        ]
 
     def _combined(self, collection: Collection, options: dict[str, Any]) -> Combined:
         protocol, release = get_protocol(collection.protocol), collection.releases.first()

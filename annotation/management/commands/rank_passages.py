@@ -1,13 +1,12 @@
 """Ranks passages of books for their questions, and writes what rankers are trained with."""
 
-import json
 import shutil
 from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import RANKERS, Ranks
@@ -16,10 +15,10 @@ from annotation.tables.terminal import table_lines
 from collector.models import Corpus
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
-from common.command_line import MANAGE, seed
+from common.command_line import MANAGE, Printout, ResultCommand, seed
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """rank_passages CORPUS --protocol NAME."""
 
     help = (
@@ -28,6 +27,10 @@ class Command(BaseCommand):
         f"Example: {MANAGE} rank_passages gutenberg --protocol NAME --out ranking "
         "--ranking mine.jsonl"
     )
+
+    json_help = "numbers unrounded, by table"
+
+    refusals = (ProtocolError, ScoreError, ValueError, OSError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -55,9 +58,8 @@ class Command(BaseCommand):
         )
         parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
         parser.add_argument("--seed", type=seed, default=0, help="of what is drawn (default: 0)")
-        parser.add_argument("--json", action="store_true", help="numbers unrounded, by table")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Rank, or say in one line why not."""
         corpus = Corpus.objects.filter(slug=options["corpus"]).first()
         if corpus is None:
@@ -67,20 +69,14 @@ class Command(BaseCommand):
             raise CommandError("Two rankings are called alike: give their files different names.")
         try:
             done = self._ranked(corpus, rankings, options)
-        except (ProtocolError, ScoreError, ValueError) as error:
-            raise CommandError(str(error)) from None
         except FileExistsError:
             raise CommandError(f"{options['out']} is there already: name a new folder.") from None
-        except OSError as error:
-            raise CommandError(f"{error.filename}: {error.strerror}.") from None
-        if options["json"]:
-            tables = {table.name: table.plain() for table in done.tables}
-            self.stdout.write(json.dumps({**tables, "written": done.written}))
-            return
-        self.stdout.write(table_lines(done.tables, in_colour=self.stdout.isatty()))
         folder = options["out"] or kept_folder(options["protocol"], corpus)
-        for name, number in done.written.items():
-            self.stdout.write(f"{folder / name}: {number:,} lines")
+        tables = {table.name: table.plain() for table in done.tables}
+        return {**tables, "written": done.written}, [
+            table_lines(done.tables, in_colour=self.stdout.isatty()),
+            *(f"{folder / name}: {number:,} lines" for name, number in done.written.items()),
+        ]
 
     def _ranked(self, corpus: Corpus, rankings: dict[str, Path], options: dict[str, Any]) -> Ranks:
         protocol = get_protocol(options["protocol"])

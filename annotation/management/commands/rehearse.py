@@ -1,10 +1,10 @@
 """Rehearses a collection with simulated workers on a copy of it, which is thrown away."""
 
-import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
+from collections.abc import Iterator
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from annotation.models import Rehearsal
@@ -17,14 +17,14 @@ from annotation.rehearsal.orders import (
 from collector.lookup import collection_named
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
-from common.command_line import MANAGE, whole
+from common.command_line import MANAGE, Printout, ResultCommand, whole
 from common.long_work import WorkState
 from tasks.pages.wording import price
 
 BY = "the command rehearse"
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """rehearse NAME --workers N."""
 
     help = (
@@ -34,20 +34,18 @@ class Command(BaseCommand):
         f"Example:\n  {MANAGE} rehearse pilot --workers 50"
     )
 
+    refusals = (ActionError,)
+    json_help = "print the findings as JSON"
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("name", help="the collection")
         parser.add_argument("--workers", type=whole(2, MOST_WORKERS), default=DEFAULT_WORKERS)
-        parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Rehearse, or say in one line why not."""
         collection = collection_named(options["name"])
-        try:
-            row = order_rehearsal(collection, options["workers"], BY, timezone.now())
-        except ActionError as error:
-            raise CommandError(str(error)) from None
+        row = order_rehearsal(collection, options["workers"], BY, timezone.now())
         try:
             rehearse(row.pk, timezone.now(), self._reporter(quiet=options["json"]))
         finally:
@@ -57,10 +55,7 @@ class Command(BaseCommand):
             raise CommandError(
                 row.message or "It was stopped: another one is under way, or you did."
             )
-        if options["json"]:
-            self.stdout.write(json.dumps(row.findings))
-        else:
-            self._print(row)
+        return row.findings, _lines(row)
 
     def _reporter(self, *, quiet: bool) -> Any:
         last = ""
@@ -73,32 +68,31 @@ class Command(BaseCommand):
 
         return report
 
-    def _print(self, row: Rehearsal) -> None:
-        found, parameters = row.findings, parameters_of(row.collection)
-        write = self.stdout.write
-        write(
-            f"{found['workers']} simulated workers did {found['hits']} HITs in "
-            f"{found['seconds']:.0f} s, on {found['copied']['seeds']} of "
-            f"{found['whole']['seeds']} seeds."
+
+def _lines(row: Rehearsal) -> Iterator[str]:
+    """Yield what a rehearsal has found, for people to read."""
+    found, parameters = row.findings, parameters_of(row.collection)
+    yield (
+        f"{found['workers']} simulated workers did {found['hits']} HITs in "
+        f"{found['seconds']:.0f} s, on {found['copied']['seeds']} of "
+        f"{found['whole']['seeds']} seeds."
+    )
+    if found["part"]:
+        yield found["part"]
+    for stage in found["stages"]:
+        least = stage["least_minutes"]
+        takes = f", {least:g} min to read and type alone" if least is not None else ""
+        yield (
+            f"  {stage['name']}: {stage['hits']} HITs; {stage['expected_minutes']} min "
+            f"expected{takes}; {price(stage['cents_per_hour'], parameters)} an hour"
         )
-        if found["part"]:
-            write(found["part"])
-        for stage in found["stages"]:
-            least = stage["least_minutes"]
-            takes = f", {least:g} min to read and type alone" if least is not None else ""
-            write(
-                f"  {stage['name']}: {stage['hits']} HITs; {stage['expected_minutes']} min "
-                f"expected{takes}; {price(stage['cents_per_hour'], parameters)} an hour"
-            )
-        write(
-            f"It cost {price(found['cost_cents'], parameters)}, expected were "
-            f"{price(found['expected_cents'], parameters)}. Kept: {found['kept']}, excluded: "
-            f"{found['dropped']}, waiting for answers: {found['waiting']}."
-        )
-        for problem in found["problems"]:
-            n = f" ({problem['n']})" if problem["n"] else ""
-            where = f"{problem['stage']}: " if problem["stage"] else ""
-            write(f"  {problem['kind']}: {where}{problem['sentence']}{n}")
-        write(
-            f"{row.pages.count()} pages as workers saw them are on the collection's page Rehearse."
-        )
+    yield (
+        f"It cost {price(found['cost_cents'], parameters)}, expected were "
+        f"{price(found['expected_cents'], parameters)}. Kept: {found['kept']}, excluded: "
+        f"{found['dropped']}, waiting for answers: {found['waiting']}."
+    )
+    for problem in found["problems"]:
+        n = f" ({problem['n']})" if problem["n"] else ""
+        where = f"{problem['stage']}: " if problem["stage"] else ""
+        yield f"  {problem['kind']}: {where}{problem['sentence']}{n}"
+    yield (f"{row.pages.count()} pages as workers saw them are on the collection's page Rehearse.")

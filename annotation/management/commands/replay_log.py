@@ -1,11 +1,9 @@
 """Makes a release again, byte for byte, from the private log of its collection."""
 
-import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
@@ -16,7 +14,7 @@ from annotation.replay.remake_release import RemadeRelease, remake
 from collector.models import Corpus
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
-from common.command_line import MANAGE
+from common.command_line import MANAGE, Printout, ResultCommand
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.simulation.browser import UnreachableError, check_reachable
 from tasks.simulation.page_parser import StuckError
@@ -27,7 +25,7 @@ REFUSALS = (
 )
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """replay_log FILE [--corpus SLUG] [--out DIR]."""
 
     help = (
@@ -36,32 +34,28 @@ class Command(BaseCommand):
         f"split, release, and compare every file. Example: {MANAGE} replay_log pilot.log.jsonl"
     )
 
+    refusals = REFUSALS
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("log", type=Path)
         parser.add_argument("--corpus", default="", help="the corpus, where its name has changed")
         parser.add_argument("--out", type=Path, metavar="DIR", help="a new folder for the release")
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Replay, or say in one line why not; files that differ are an error too."""
-        try:
-            log = read_log(options["log"])
-            corpus = self._corpus(options["corpus"] or log.collection.corpus)
-            check_reachable()
-            made = self._remade(log, corpus, options["out"])
-        except REFUSALS as error:
-            raise CommandError(" ".join(str(error).split())) from None
+        log = read_log(options["log"])
+        corpus = self._corpus(options["corpus"] or log.collection.corpus)
+        check_reachable()
+        made = self._remade(log, corpus, options["out"])
         folder = made.issued.folder
-        if options["json"]:
-            found = {"folder": str(folder), "files": log.files, "different": made.different}
-            self.stdout.write(json.dumps(found))
+        value = {"folder": str(folder), "files": log.files, "different": made.different}
         if made.different:
-            raise CommandError(f"{folder}: these files differ: {', '.join(made.different)}.")
-        if not options["json"]:
-            count = len(log.assignments)
-            self.stdout.write(f"{count} assignments again; all {len(log.files)} files are equal.")
-            self.stdout.write(str(folder))
+            self.problem = f"{folder}: these files differ: {', '.join(made.different)}."
+            return value, ()
+        count = len(log.assignments)
+        equal = f"{count} assignments again; all {len(log.files)} files are equal."
+        return value, [equal, str(folder)]
 
     def _corpus(self, slug: str) -> Corpus:
         corpus = Corpus.objects.filter(slug=slug, state="ready").first()

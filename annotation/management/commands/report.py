@@ -1,12 +1,11 @@
 """Prints what a collection has brought: the paper's own tables, the outcomes, the pay."""
 
-import json
 import random
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from rich.console import Console
 
 from annotation.metrics.result import ScoreError
@@ -17,10 +16,10 @@ from annotation.tables.terminal import table_lines
 from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError
-from common.command_line import MANAGE, seed
+from common.command_line import MANAGE, Printout, ResultCommand, seed
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """report NAME."""
 
     help = (
@@ -28,10 +27,12 @@ class Command(BaseCommand):
         f"the pay per stage. Example: {MANAGE} report pilot --json"
     )
 
+    refusals = (ProtocolError, ScoreError)
+    json_help = "numbers unrounded, by table"
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("name")
-        parser.add_argument("--json", action="store_true", help="numbers unrounded, by table")
         instead = parser.add_mutually_exclusive_group()
         for name, helps in {
             "predictions": "how these do instead, in the official layout with a release's ids",
@@ -60,42 +61,34 @@ class Command(BaseCommand):
         )
         parser.add_argument("--seed", type=seed, help="of the sample (default: the collection's)")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Print the tables, or say in one line why not."""
         collection = collection_named(options["name"])
         if options["scheme"] and not options["labels"]:
             raise CommandError("--scheme says how to count labels: give --labels FILE.")
         if options["figure"] and (options["predictions"] or options["sample"]):
             raise CommandError("--figure draws labels: leave --predictions and --sample out.")
-        try:
-            if options["sample"]:
-                self._sample(collection, options)
-                return
-            with Console(stderr=True).status("Reading questions and votes"):
-                tables = _tables(collection, options)
-            if options["figure"]:
-                hand_labels.write_flow(tables, options["figure"])
-            if options["files"]:
-                charts.write_files(tables, options["files"])
-        except (ProtocolError, ScoreError) as error:
-            raise CommandError(str(error)) from None
-        if options["json"]:
-            self.stdout.write(json.dumps({table.name: table.plain() for table in tables}))
-            return
-        self.stdout.write(table_lines(tables, in_colour=self.stdout.isatty()))
+        if options["sample"]:
+            return self._sample(collection, options)
+        with Console(stderr=True).status("Reading questions and votes"):
+            tables = _tables(collection, options)
+        if options["figure"]:
+            hand_labels.write_flow(tables, options["figure"])
+        if options["files"]:
+            charts.write_files(tables, options["files"])
+        return {table.name: table.plain() for table in tables}, [
+            table_lines(tables, in_colour=self.stdout.isatty())
+        ]
 
-    def _sample(self, collection: Collection, options: dict[str, Any]) -> None:
+    def _sample(self, collection: Collection, options: dict[str, Any]) -> Printout:
         """Write the sample and say how to go on."""
         path = options["sample"]
         seed = collection.random_seed if options["seed"] is None else options["seed"]
         number = hand_labels.write_sample(collection, path, random.Random(seed))
-        if options["json"]:
-            self.stdout.write(json.dumps({"file": str(path), "rows": number}))
-            return
-        self.stdout.write(
+        return {"file": str(path), "rows": number}, [
             f"Wrote {number} rows to {path}. Fill in the last columns, then: "
             f"{MANAGE} report {collection.slug} --labels {path}"
-        )
+        ]
 
 
 def _tables(collection: Collection, options: dict[str, Any]) -> list[Table]:

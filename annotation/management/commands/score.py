@@ -6,15 +6,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.baselines.training_files import check_training
 from annotation.metrics.result import Option, Result, ScoreError
 from annotation.protocols.contracts import BASELINES, SCORING, TakesOptions
-from annotation.reports.scores import as_json, as_table
+from annotation.reports.scores import as_plain, as_table
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from collector.protocols.part_contract import Part
-from common.command_line import MANAGE, seed
+from common.command_line import MANAGE, Printout, ResultCommand, seed
 from readers.trained import ReaderError
 
 ALL = "all"
@@ -24,7 +24,7 @@ ARGUMENTS: tuple[Literal["action", "type", "metavar"], ...] = ("action", "type",
 RUNS = {SCORING.name: "score", BASELINES.name: "run"}
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """Finds the protocol's part that scores; options of one protocol are refused for another."""
 
     help = (
@@ -35,6 +35,9 @@ class Command(BaseCommand):
 
     # Two files are all it reads: neither pages nor a database have to be in order.
     requires_system_checks = []
+
+    refusals = (ProtocolError, ReaderError, ScoreError)
+    json_help = "print the official keys, unrounded"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add our own arguments and the options of every protocol that can score."""
@@ -56,25 +59,16 @@ class Command(BaseCommand):
             "--train", type=Path, metavar="FILE", help="what a baseline learns from"
         )
         parser.add_argument("--seed", type=seed, metavar="N", help="of a baseline (default 0)")
-        parser.add_argument(
-            "--json", action="store_true", help="print the official keys, unrounded"
-        )
         for name, uses in _options(SCORING, BASELINES).items():
             helps = "; ".join(f"{protocol}: {use['help']}" for protocol, use in uses.items())
             use = next(iter(uses.values()))
             kept: dict[str, Any] = {key: use[key] for key in ARGUMENTS if key in use}
             parser.add_argument(f"--{name}", default=None, help=helps, **kept)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Print the scores; raises CommandError with one line for whatever is wrong."""
-        try:
-            result = _result(get_protocol(options["protocol"]), options)
-        except (ProtocolError, ReaderError, ScoreError) as error:
-            raise CommandError(str(error)) from None
-        if options["json"]:
-            self.stdout.write(as_json(result))
-        else:
-            self.stdout.write(as_table(result, in_colour=self.stdout.isatty()))
+    def result(self, options: dict[str, Any]) -> Printout:
+        """Return the scores; raises CommandError with one line for whatever is wrong."""
+        result = _result(get_protocol(options["protocol"]), options)
+        return as_plain(result), [as_table(result, in_colour=self.stdout.isatty())]
 
 
 def _result(protocol: Protocol, options: dict[str, Any]) -> Result:

@@ -1,10 +1,7 @@
 """Builds the retrieval index of a corpus."""
 
-import json
 from argparse import ArgumentParser
 from typing import Any
-
-from django.core.management.base import BaseCommand, CommandError
 
 from collector.lookup import corpus_named
 from collector.retrieval.file_format import RetrievalError
@@ -12,10 +9,10 @@ from collector.retrieval.files import build_index
 from collector.retrieval.index import Index
 from collector.retrieval.passage_index import PassageIndex
 from collector.retrieval.passages import build_passages
-from common.command_line import MANAGE
+from common.command_line import MANAGE, Printout, ResultCommand
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """build_index CORPUS."""
 
     help = (
@@ -24,35 +21,30 @@ class Command(BaseCommand):
         f"Example: {MANAGE} build_index enwiki"
     )
 
+    refusals = (RetrievalError,)
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("corpus")
         parser.add_argument(
             "--paragraphs", action="store_true", help="index all paragraphs, for searching"
         )
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Build it, or say in one line why not."""
         corpus = corpus_named(options["corpus"])
-        try:
-            build = build_passages if options["paragraphs"] else build_index
-            path, built = build(corpus, progress=self._progress)
-        except RetrievalError as error:
-            raise CommandError(str(error)) from None
+        build = build_passages if options["paragraphs"] else build_index
+        path, built = build(corpus, progress=self._progress)
         if self.stderr.isatty():
             self.stderr.write("")
         n_texts = (PassageIndex if options["paragraphs"] else Index)(path).n_texts
         size = path.stat().st_size
-        if options["json"]:
-            told = {"corpus": corpus.slug, "built": built, "file": str(path)}
-            self.stdout.write(json.dumps({**told, "n_texts": n_texts, "size_bytes": size}))
-            return
-        self.stdout.write(
+        told = {"corpus": corpus.slug, "built": built, "file": str(path)}
+        return {**told, "n_texts": n_texts, "size_bytes": size}, [
             f"{'Built' if built else 'Nothing to do, it is there'}: {n_texts:,} "
             f"{'paragraphs' if options['paragraphs'] else 'first paragraphs'}, "
             f"{size:,} bytes in {path}."
-        )
+        ]
 
     def _progress(self, what: str, share: float) -> None:
         if self.stderr.isatty():

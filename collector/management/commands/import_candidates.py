@@ -1,12 +1,11 @@
 """Proposes candidate sets for a collection whose seeds are pairs of pages."""
 
-import json
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from collector.candidates.decisions import AddedSets, add_sets
@@ -14,14 +13,14 @@ from collector.candidates.defaults import UNSEEN, propose_defaults
 from collector.candidates.proposals import CandidatesError, Proposal, Proposer, titles_in
 from collector.graph.graph_file import GraphError
 from collector.lookup import collection_named
-from collector.models import CandidateSet, Collection, SetRole
+from collector.models import Collection, SetRole
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.seeds.selection import is_curated
-from common.command_line import MANAGE, whole
+from common.command_line import MANAGE, Printout, ResultCommand, whole
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """import_candidates NAME [FILES…] [--category …] [--list-page …]."""
 
     help = (
@@ -29,6 +28,8 @@ class Command(BaseCommand):
         "the set's), categories, list pages, another collection's sets. "
         f"Example: {MANAGE} import_candidates pilot bands.txt --category 'Grammy Award winners'"
     )
+
+    refusals = (CandidatesError, GraphError, ProtocolError, OSError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -45,33 +46,36 @@ class Command(BaseCommand):
             help="cut categories to so many pages, 0 for no cut",
         )
         parser.add_argument("--keep", action="store_true", help="keep them without a look")
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Propose them, or say in one line why not."""
         collection = collection_named(options["name"])
         if not is_curated(collection):
             raise CommandError(
                 f"The protocol {collection.protocol!r} draws no pairs from candidate sets."
             )
-        try:
-            added = self._added(collection, options)
-        except (CandidatesError, GraphError, ProtocolError) as error:
-            raise CommandError(str(error)) from None
-        except OSError as error:
-            raise CommandError(f"{error.filename}: {error.strerror}.") from None
-        if options["json"]:
-            new = [_told(each) for each in added.new]
-            self.stdout.write(json.dumps({"new": new, "there": added.there}))
-            return
-        for each in added.new:
-            told = _told(each)
-            missing = f", {told['missing']} titles lead nowhere" if told["missing"] else ""
-            self.stdout.write(
-                f"{told['role']:<10} {told['pages']:>7,} pages{missing}  {each.name} ({each.state})"
+        added = self._added(collection, options)
+        new = [
+            {
+                "role": each.role,
+                "name": each.name,
+                "source": each.source,
+                "pages": each.members.count(),
+                "missing": each.n_missing,
+                "state": each.state,
+            }
+            for each in added.new
+        ]
+        lines = []
+        for each in new:
+            missing = f", {each['missing']} titles lead nowhere" if each["missing"] else ""
+            lines.append(
+                f"{each['role']:<10} {each['pages']:>7,} pages{missing}  "
+                f"{each['name']} ({each['state']})"
             )
         if added.there:
-            self.stdout.write(f"There already, and left as they are: {', '.join(added.there)}.")
+            lines.append(f"There already, and left as they are: {', '.join(added.there)}.")
+        return {"new": new, "there": added.there}, lines
 
     def _added(self, collection: Collection, options: dict[str, Any]) -> AddedSets:
         parameters: Any = parameters_of(collection)
@@ -104,14 +108,3 @@ def _proposals(
         yield whole.list_page(role, title)
     if options["other"]:
         yield from whole.copies(collection_named(options["other"]))
-
-
-def _told(each: CandidateSet) -> dict[str, Any]:
-    return {
-        "role": each.role,
-        "name": each.name,
-        "source": each.source,
-        "pages": each.members.count(),
-        "missing": each.n_missing,
-        "state": each.state,
-    }

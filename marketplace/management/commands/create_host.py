@@ -1,22 +1,21 @@
 """Makes a host: somebody who runs the marketplace at its desk."""
 
 import getpass
-import json
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
-from common.command_line import MANAGE
+from common.command_line import MANAGE, Printout, ResultCommand
 from marketplace import clock
 from marketplace.desk.users import UserError, open_user, reset_password
 from marketplace.models import AuditEntry, DeskUser, Role
 from marketplace.router import DATABASE
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """`create_host Grace`."""
 
     help = (
@@ -26,28 +25,24 @@ class Command(BaseCommand):
         f"  {MANAGE} create_host Grace"
     )
 
+    refusals = (UserError,)
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the command's arguments."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("name", help="the name to sign in with")
         parser.add_argument("--reset", action="store_true", help="give this host a new password")
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Make the account or say in one line why not."""
         name = options["name"]
         if options["reset"]:
-            self._reset(name, options["json"])
-            return
-        try:
-            with transaction.atomic(using=DATABASE):
-                user = open_user(name, _password(), None, clock.now())
-                AuditEntry.record("command create_host", f"Made the host {user.name}", clock.now())
-        except UserError as error:
-            raise CommandError(str(error)) from None
-        self._say({"host": user.name}, f"{user.name} can sign in at /desk/", options["json"])
+            return self._reset(name)
+        with transaction.atomic(using=DATABASE):
+            user = open_user(name, _password(), None, clock.now())
+            AuditEntry.record("command create_host", f"Made the host {user.name}", clock.now())
+        return {"host": user.name}, [f"{user.name} can sign in at /desk/"]
 
-    def _reset(self, name: str, as_json: bool) -> None:
+    def _reset(self, name: str) -> Printout:
         user = DeskUser.objects.filter(name=name, role=Role.HOST).first()
         if user is None:
             raise CommandError(f"There is no host {name}. Make one without --reset.")
@@ -55,10 +50,7 @@ class Command(BaseCommand):
             password = reset_password(user)
             DeskUser.objects.filter(pk=user.pk).update(is_active=True)
             AuditEntry.record("command create_host", f"Renewed the password of {name}", clock.now())
-        self._say({"host": name, "password": password}, f"{name}: {password}", as_json)
-
-    def _say(self, found: dict[str, str], line: str, as_json: bool) -> None:
-        self.stdout.write(json.dumps(found) if as_json else line)
+        return {"host": name, "password": password}, [f"{name}: {password}"]
 
 
 def _password() -> str:

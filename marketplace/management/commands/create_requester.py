@@ -1,14 +1,11 @@
 """Opens a requester's account and writes its keys."""
 
-import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from common.command_line import MANAGE, amount
+from common.command_line import MANAGE, Printout, ResultCommand, amount
 from marketplace import clock
 from marketplace.amounts import price_of
 from marketplace.configuration import default_balance_cents, local_address, own_address
@@ -21,7 +18,7 @@ from marketplace.people.accounts import (
 )
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """`create_requester "Rita's lab" --keys-file var/rita.json`."""
 
     help = (
@@ -34,9 +31,10 @@ class Command(BaseCommand):
         "      aws_secret_access_key=keys['secret_access_key'])"
     )
 
+    refusals = (OtherFile,)
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the command's arguments."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("name", help="the requester's name, as workers see it")
         parser.add_argument("--contact", default="", help="where workers can write to")
         parser.add_argument("--keys-file", required=True, type=Path, help="JSON to write (0600)")
@@ -56,27 +54,20 @@ class Command(BaseCommand):
             default="",
             help="how and by when this requester pays, as workers read it before they accept",
         )
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Open or find the account and write its keys."""
         now = clock.now()
         balance, path = options["balance"], Path(options["keys_file"])
         cents = default_balance_cents() if balance is None else int(Decimal(balance) * 100)
-        try:
-            check_keys_file(options["name"], path)
-        except OtherFile as error:
-            raise CommandError(str(error)) from None
+        check_keys_file(options["name"], path)
         requester = open_requester(
             options["name"], options["contact"], cents, now, options["payment_terms"]
         )
         endpoint = options["endpoint_url"] or own_address() or local_address()
         write_keys(keys_of(requester, endpoint, now), path)
         requester.refresh_from_db()
-        if options["json"]:
-            found = {"requester": requester.name, "balance_cents": requester.balance_cents}
-            self.stdout.write(json.dumps({**found, "keys_file": str(path)}))
-            return
-        self.stdout.write(
+        found = {"requester": requester.name, "balance_cents": requester.balance_cents}
+        return {**found, "keys_file": str(path)}, [
             f"{requester.name}: {price_of(requester.balance_cents)} free; keys in {path}"
-        )
+        ]

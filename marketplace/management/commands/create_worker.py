@@ -1,14 +1,13 @@
 """Opens a worker's account with a personal link."""
 
-import json
 import os
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from common.command_line import MANAGE
+from common.command_line import MANAGE, Printout, ResultCommand
 from marketplace import clock
 from marketplace.configuration import local_address, own_address
 from marketplace.environment import LOOPBACK
@@ -16,7 +15,7 @@ from marketplace.people.accounts import open_worker
 from marketplace.people.requirements import is_country
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """`create_worker Ada`."""
 
     help = (
@@ -27,15 +26,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the command's arguments."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("name", help="how the site addresses the worker")
         parser.add_argument("--country", default="", help="two letters, for HITs of some countries")
         parser.add_argument(
             "--base-url", default="", help="address of the site, if it is not MARKETPLACE_BASE_URL"
         )
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Open the account and print its link."""
         country = options["country"].upper()
         if country and not is_country(country):
@@ -50,7 +47,4 @@ class Command(BaseCommand):
             )
         worker, token = open_worker(options["name"], country, clock.now())
         link = f"{base}/enter/{token}/"
-        if options["json"]:
-            self.stdout.write(json.dumps({"worker": worker.worker_id, "link": link}))
-        else:
-            self.stdout.write(f"{worker.worker_id} {link}")
+        return {"worker": worker.worker_id, "link": link}, [f"{worker.worker_id} {link}"]

@@ -1,21 +1,20 @@
 """Points the pages of HITs to another address, when the requester's site has moved."""
 
-import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.models import F, Value
 from django.db.models.functions import Replace, Substr
 
-from common.command_line import MANAGE
+from common.command_line import MANAGE, Printout, ResultCommand
 from marketplace.models import HIT
 
 LONGEST_ANNOTATION = 255
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """`move_questions http://localhost:8000 http://localhost:8001`."""
 
     help = (
@@ -26,13 +25,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the command's arguments."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("old", help="where the pages were, such as http://localhost:8000")
         parser.add_argument("new", help="where they are now")
         parser.add_argument("--requester", default="", help="whose HITs; otherwise everybody's")
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Move them and print how many there were, or say in one line why not."""
         old, new = (_origin(options[name]) for name in ("old", "new"))
         # A page's address always has a slash after its host: other ports are other sites.
@@ -49,10 +46,8 @@ class Command(BaseCommand):
                 annotation=Substr(Replace(F("annotation"), before, after), 1, LONGEST_ANNOTATION),
             )
         )
-        if options["json"]:
-            self.stdout.write(json.dumps({"moved": moved}))
-        elif options["verbosity"]:
-            self.stdout.write(f"{moved} HITs moved from {old} to {new}.")
+        lines = [f"{moved} HITs moved from {old} to {new}."] if options["verbosity"] else []
+        return {"moved": moved}, lines
 
 
 def _origin(address: str) -> str:

@@ -1,14 +1,13 @@
 """Makes things go wrong for one requester's account, on purpose."""
 
-import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import asdict, fields
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from common.command_line import MANAGE
+from common.command_line import MANAGE, Printout, ResultCommand
 from marketplace.fault_injection import NO_FAULTS, FaultInjectionError, Faults, change_faults
 from marketplace.models import Requester
 
@@ -23,7 +22,7 @@ def yes_or_no(text: str) -> bool:
 KINDS: dict[str, Callable[[str], Any]] = {"seed": int, "reused_assignment_ids": yes_or_no}
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """`set_faults "Rita's lab" --lost-replies 0.1`."""
 
     help = (
@@ -34,9 +33,10 @@ class Command(BaseCommand):
         f'  {MANAGE} set_faults "Rita\'s lab" --none'
     )
 
+    refusals = (FaultInjectionError,)
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the command's arguments."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("requester", help="the requester's name")
         parser.add_argument(
             "--none", "--fair", action="store_true", help="nothing goes wrong any more"
@@ -46,9 +46,8 @@ class Command(BaseCommand):
             parser.add_argument(
                 f"--{one.name.replace('_', '-')}", type=kind, help=f"by default {one.default}"
             )
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Change the faults and say what they are."""
         requester = Requester.objects.filter(name=options["requester"]).first()
         if requester is None:
@@ -56,12 +55,7 @@ class Command(BaseCommand):
         names = [one.name for one in fields(Faults)]
         changes = asdict(NO_FAULTS) if options["none"] else {}
         changes |= {name: options[name] for name in names if options[name] is not None}
-        try:
-            faults = change_faults(requester, changes)
-        except FaultInjectionError as error:
-            raise CommandError(str(error)) from None
-        if options["json"]:
-            self.stdout.write(json.dumps({"requester": requester.name, **asdict(faults)}))
-            return
+        faults = change_faults(requester, changes)
         told = ", ".join(f"{name} {value}" for name, value in requester.faults.items())
-        self.stdout.write(f"{requester.name}: {told or 'nothing goes wrong'}")
+        lines = [f"{requester.name}: {told or 'nothing goes wrong'}"]
+        return {"requester": requester.name, **asdict(faults)}, lines

@@ -1,11 +1,10 @@
 """Changes pay, places and budget of a collection, recorded with a reason."""
 
-import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from decimal import Decimal
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 from django.utils import timezone
 
@@ -16,7 +15,7 @@ from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import assignment
 from collector.protocols.revisions import Revision, planned, revise
 from common.actions import ActionError
-from common.command_line import MANAGE, amount
+from common.command_line import MANAGE, Printout, ResultCommand, amount
 from tasks.costs import estimate, live_hits, totals, totals_from_now
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.publication import raise_budget
@@ -24,7 +23,7 @@ from tasks.pages.wording import price
 from tasks.people.trusted import check_groups
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """change_collection NAME --set KEY=VALUE --why REASON."""
 
     help = (
@@ -34,9 +33,10 @@ class Command(BaseCommand):
         '--why "It takes longer than we thought."'
     )
 
+    refusals = (ValueError, ActionError, ProtocolError, MarketplaceError)
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("name")
         parser.add_argument(
             "--set",
@@ -49,28 +49,21 @@ class Command(BaseCommand):
         parser.add_argument("--why", default="", help="the reason, kept in the history")
         parser.add_argument("--by", default="the command line", help="who is named in the history")
         parser.add_argument("--dry-run", action="store_true", help="only say what it would change")
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Change it, or say in one line why not; the costs before and after are printed."""
         collection = collection_named(options["name"])
         if not options["set"] and options["budget"] is None:
             raise CommandError("Nothing to change: give --set KEY=VALUE or --budget AMOUNT.")
-        try:
-            wanted = dict(assignment(text) for text in options["set"])
-            cents = _cents(options["budget"], collection)
-            revision = planned(collection, wanted) if wanted else None
-            if revision:
-                check_groups(_new_groups(revision))
-            told = _told(collection, revision, cents)
-            if not options["dry_run"]:
-                _store(collection, wanted, cents, options)
-        except (ValueError, ActionError, ProtocolError, MarketplaceError) as error:
-            raise CommandError(str(error)) from None
-        if options["json"]:
-            self.stdout.write(json.dumps(told))
-        else:
-            self.stdout.write("\n".join(_lines(collection, told, dry=options["dry_run"])))
+        wanted = dict(assignment(text) for text in options["set"])
+        cents = _cents(options["budget"], collection)
+        revision = planned(collection, wanted) if wanted else None
+        if revision:
+            check_groups(_new_groups(revision))
+        told = _told(collection, revision, cents)
+        if not options["dry_run"]:
+            _store(collection, wanted, cents, options)
+        return told, ["\n".join(_lines(collection, told, dry=options["dry_run"]))]
 
 
 def _new_groups(revision: Revision) -> list[str]:

@@ -1,12 +1,10 @@
 """Creates a collection: one run of a protocol over a corpus."""
 
-import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from collector.lookup import corpus_named
@@ -16,7 +14,7 @@ from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
 from collector.seeds.looser_thresholds import fitting_length
 from common.actions import ActionError
-from common.command_line import MANAGE, amount, seed
+from common.command_line import MANAGE, Printout, ResultCommand, amount, seed
 from tasks.crowd.requester_api import MarketplaceError, asked_once
 from tasks.people.trusted import check_groups
 
@@ -26,7 +24,7 @@ GUESSED = 1 << 32
 NOBODY = "ask@localhost"
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """create_collection NAME --protocol PROTOCOL --corpus CORPUS."""
 
     help = (
@@ -34,9 +32,10 @@ class Command(BaseCommand):
         "--corpus quarnsey --budget 200 --set question.reward_cents=450"
     )
 
+    refusals = (ProtocolError, ActionError, ValueError)
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("name", help="short name, as in an address: letters, digits, hyphens")
         parser.add_argument("--protocol", required=True)
         parser.add_argument("--corpus", required=True)
@@ -62,35 +61,31 @@ class Command(BaseCommand):
             metavar="KEY=FILE",
             help="a list among the parameters, read from a file with one value a line",
         )
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Create it, or say in one line why not."""
-        try:
-            protocol = get_protocol(options["protocol"])
-            overrides = dict(assignment(text) for text in options["set"])
-            overrides |= dict(_lines(text) for text in options["lines"])
-            corpus = corpus_named(options["corpus"])
-            fitting = fitting_length(protocol, corpus)
-            if fitting:
-                overrides = fitting.overrides | overrides
-            parameters = protocol.parameters(overrides)
-            unsure = _unchecked(parameters.people.groups)
-            collection = create_collection(
-                options["name"],
-                protocol,
-                corpus,
-                overrides=overrides,
-                seed=options["seed"],
-                now=timezone.now(),
-                title=options["title"],
-                budget_cents=round(options["budget"] * 10**parameters.pay.minor_units),
-                requester_name=options["requester"],
-                requester_contact=options["contact"],
-                ethics_number=options["ethics"],
-            )
-        except (ProtocolError, ActionError, ValueError) as error:
-            raise CommandError(str(error)) from None
+        protocol = get_protocol(options["protocol"])
+        overrides = dict(assignment(text) for text in options["set"])
+        overrides |= dict(_lines(text) for text in options["lines"])
+        corpus = corpus_named(options["corpus"])
+        fitting = fitting_length(protocol, corpus)
+        if fitting:
+            overrides = fitting.overrides | overrides
+        parameters = protocol.parameters(overrides)
+        unsure = _unchecked(parameters.people.groups)
+        collection = create_collection(
+            options["name"],
+            protocol,
+            corpus,
+            overrides=overrides,
+            seed=options["seed"],
+            now=timezone.now(),
+            title=options["title"],
+            budget_cents=round(options["budget"] * 10**parameters.pay.minor_units),
+            requester_name=options["requester"],
+            requester_contact=options["contact"],
+            ethics_number=options["ethics"],
+        )
         if unsure:
             self.stderr.write(unsure)
         if fitting and fitting.overrides.items() <= overrides.items():
@@ -106,13 +101,10 @@ class Command(BaseCommand):
                 f"The seed {options['seed']} can be guessed, and tells the pairs of test questions "
                 "whose answers are withheld. For a dataset to be published, leave --seed out."
             )
-        if options["json"]:
-            self.stdout.write(json.dumps({"collection": collection.slug}))
-        else:
-            self.stdout.write(
-                f"Created the collection {collection.slug!r}. "
-                f"Next: {MANAGE} select_seeds {collection.slug} --count 100"
-            )
+        return {"collection": collection.slug}, [
+            f"Created the collection {collection.slug!r}. "
+            f"Next: {MANAGE} select_seeds {collection.slug} --count 100"
+        ]
 
 
 def _unchecked(groups: list[str]) -> str:

@@ -1,15 +1,14 @@
 """Forgets a person who asks for it."""
 
-import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.models import Q
 from django.utils import timezone
 
 from common.actions import ActionError
-from common.command_line import MANAGE
+from common.command_line import MANAGE, Printout, ResultCommand
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Identity
@@ -18,7 +17,7 @@ from tasks.paying.compensation import take_down
 from tasks.people.erasure import forget
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """erase_worker PERSON [--withdraw] [--waive]."""
 
     help = (
@@ -28,6 +27,8 @@ class Command(BaseCommand):
         "questions are their own, so they may be handed those to answer. "
         f"Example: {MANAGE} erase_worker A2B3C4D5 --withdraw"
     )
+
+    refusals = (ActionError, MarketplaceError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -43,9 +44,8 @@ class Command(BaseCommand):
             help="owe them no more what only an open account can be paid, as they wish: what the "
             "marketplace refused, and the HITs that pay them alone; the budget has it back",
         )
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Forget them, or say in one line why not yet."""
         identity = (
             Identity.objects.select_related("worker")
@@ -60,17 +60,11 @@ class Command(BaseCommand):
         if identity is None:
             raise CommandError(f"Nobody here is known as {options['person']!r}.")
         worker, waive = identity.worker, options["waive"]
-        try:
-            if waive:
-                take_down(worker)
-            forget(worker, timezone.now(), withdraw=options["withdraw"], waive=waive)
-        except (ActionError, MarketplaceError) as error:
-            raise CommandError(str(error)) from None
-        if options["json"]:
-            done = {"forgotten": options["person"], "withdrawn": options["withdraw"]}
-            self.stdout.write(json.dumps(done))
-            return
-        self.stdout.write(
+        if waive:
+            take_down(worker)
+        forget(worker, timezone.now(), withdraw=options["withdraw"], waive=waive)
+        done = {"forgotten": options["person"], "withdrawn": options["withdraw"]}
+        return done, [
             "Forgotten. "
             + ("The next release leaves their work out." if options["withdraw"] else "")
-        )
+        ]

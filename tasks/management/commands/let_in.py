@@ -1,22 +1,20 @@
 """Lets people in without the qualification test, or takes it back."""
 
-import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from collector.lookup import collection_named
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
-from common.command_line import MANAGE
+from common.command_line import MANAGE, Printout, ResultCommand
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.people import trusted
 from tasks.people.qualifications import trusted_grants
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """let_in NAME PERSON… [--group GROUP]."""
 
     help = (
@@ -24,6 +22,8 @@ class Command(BaseCommand):
         "qualification at once and are not offered its test. Of a group everybody who is in it "
         f'now. Example: {MANAGE} let_in pilot A2B3C4D5 --group "Lab panel"'
     )
+
+    refusals = (ActionError, MarketplaceError, ProtocolError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -33,30 +33,25 @@ class Command(BaseCommand):
         parser.add_argument("--stage", default="", help="spare them this test alone")
         parser.add_argument("--take-back", action="store_true", help="they need the test again")
         parser.add_argument("--by", default="the command line", help="who is kept with it")
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Let them in, or say in one line why not."""
         collection, by, now = collection_named(options["name"]), options["by"][:150], timezone.now()
-        try:
-            stages = trusted.qualifying(collection, options["stage"])
-            people = trusted.people_named(options["people"], options["group"])
-            if not people:
-                raise ActionError("Name somebody, or give --group.")
-            if options["take_back"]:
-                grants = trusted_grants(collection).filter(
-                    qualification__stage__in=stages, worker__identity__person__in=people
-                )
-                done = trusted.take_back(collection, grants, by, now)
-            else:
-                done = trusted.let_in(collection, stages, people, by, now)
-        except (ActionError, MarketplaceError, ProtocolError) as error:
-            raise CommandError(str(error)) from None
-        if options["json"]:
-            self.stdout.write(json.dumps({"named": len(people), "changed": done}))
-        elif options["take_back"]:
-            self.stdout.write(f"Taken back from {done}: they may take the test like anybody.")
+        stages = trusted.qualifying(collection, options["stage"])
+        people = trusted.people_named(options["people"], options["group"])
+        if not people:
+            raise ActionError("Name somebody, or give --group.")
+        if options["take_back"]:
+            grants = trusted_grants(collection).filter(
+                qualification__stage__in=stages, worker__identity__person__in=people
+            )
+            done = trusted.take_back(collection, grants, by, now)
+        else:
+            done = trusted.let_in(collection, stages, people, by, now)
+        if options["take_back"]:
+            told = f"Taken back from {done}: they may take the test like anybody."
         else:
             already = len(people) - done
             had = f" {already} had it already." if already else ""
-            self.stdout.write(f"{done} let in without a test.{had}")
+            told = f"{done} let in without a test.{had}"
+        return {"named": len(people), "changed": done}, [told]

@@ -1,13 +1,12 @@
 """Lets simulated workers do a collection's HITs through the real pages."""
 
-import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from collector.lookup import collection_named
@@ -15,7 +14,7 @@ from collector.models import Collection, CollectionState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError, get_protocol
 from common.actions import ActionError
-from common.command_line import MANAGE, processes, seed, whole
+from common.command_line import MANAGE, Printout, ResultCommand, processes, seed, whole
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.people.audience import groups_needed
 from tasks.simulation import collection_watch
@@ -32,7 +31,7 @@ REFUSALS = (
 )
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """simulate NAME --workers N."""
 
     help = (
@@ -43,9 +42,10 @@ class Command(BaseCommand):
         f"  {MANAGE} simulate again --protocol PROTOCOL --replay official_dev.json"
     )
 
+    refusals = REFUSALS
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("name", help="the collection")
         parser.add_argument("--workers", type=whole(1, 100_000), default=20)
         parser.add_argument("--behaviour", choices=[*BEHAVIOURS, MIXED], default=MIXED)
@@ -59,30 +59,35 @@ class Command(BaseCommand):
         parser.add_argument(
             "--protocol", default="", help="with --replay: make the collection for the file"
         )
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, **options: Any) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
         """Run the crowd, or say in one line why not."""
         if options["workers"] < 1 or options["threads"] < 1:
             raise CommandError("Give one worker and one thread at least.")
-        try:
-            # Nothing is written before somebody is at home.
-            check_reachable()
-            collection, replay = self._prepared(options)
-            crowd = recruit(
-                collection,
-                options["workers"],
-                behaviour=options["behaviour"],
-                seed=options["seed"],
-                threads=options["threads"],
-                stage=options["stage"],
-                inspect=options["inspect"],
-                replay=replay,
-            )
-            result = self._run(crowd, quiet=options["json"])
-        except REFUSALS as error:
-            raise CommandError(" ".join(str(error).split())) from None
-        self._print(collection, result, as_json=options["json"])
+        # Nothing is written before somebody is at home.
+        check_reachable()
+        collection, replay = self._prepared(options)
+        crowd = recruit(
+            collection,
+            options["workers"],
+            behaviour=options["behaviour"],
+            seed=options["seed"],
+            threads=options["threads"],
+            stage=options["stage"],
+            inspect=options["inspect"],
+            replay=replay,
+        )
+        result = self._run(crowd, quiet=options["json"])
+        left = collection_watch.places_left(collection)
+        value = {
+            "collection": collection.slug,
+            "workers": result.n_workers,
+            "hits": dict(result.hits),
+            **dict(sorted(result.counts.items())),
+            "places_left": left,
+            "seconds": round(result.seconds, 1),
+        }
+        return value, _lines(collection, result, left)
 
     def _prepared(self, options: dict[str, Any]) -> tuple[Collection, Any]:
         path, protocol = options["replay"], options["protocol"]
@@ -120,31 +125,21 @@ class Command(BaseCommand):
             line = bar.add_task("Workers sign in …", total=None)
             return crowd.run(lambda result: bar.update(line, description=_done(result)))
 
-    def _print(self, collection: Collection, result: Result, *, as_json: bool) -> None:
-        left = collection_watch.places_left(collection)
-        if as_json:
-            found = {
-                "collection": collection.slug,
-                "workers": result.n_workers,
-                "hits": dict(result.hits),
-                **dict(sorted(result.counts.items())),
-                "places_left": left,
-                "seconds": round(result.seconds, 1),
-            }
-            self.stdout.write(json.dumps(found))
-            return
-        counts = result.counts
-        self.stdout.write(f"{_done(result)}, in {result.seconds:.0f} s.")
-        if counts["qualified"] or counts["declined"]:
-            self.stdout.write(f"Qualified: {counts['qualified']}, declined: {counts['declined']}.")
-        if left:
-            places = ", ".join(f"{number} of {name}" for name, number in left.items())
-            self.stdout.write(f"Assignments that none of them could take: {places}.")
-            with suppress(MarketplaceError):
-                if needed := {name for stage in left for name in groups_needed(collection, stage)}:
-                    self.stdout.write(_limited(collection, sorted(needed)))
-        if result.waiting:
-            self.stdout.write(f"Still waiting for the jobs: {result.waiting}. Do they run?")
+
+def _lines(collection: Collection, result: Result, left: dict[str, int]) -> Iterator[str]:
+    """Yield what the workers did, and why they left what is left."""
+    counts = result.counts
+    yield f"{_done(result)}, in {result.seconds:.0f} s."
+    if counts["qualified"] or counts["declined"]:
+        yield f"Qualified: {counts['qualified']}, declined: {counts['declined']}."
+    if left:
+        places = ", ".join(f"{number} of {name}" for name, number in left.items())
+        yield f"Assignments that none of them could take: {places}."
+        with suppress(MarketplaceError):
+            if needed := {name for stage in left for name in groups_needed(collection, stage)}:
+                yield _limited(collection, sorted(needed))
+    if result.waiting:
+        yield f"Still waiting for the jobs: {result.waiting}. Do they run?"
 
 
 def _closed(collection: Collection) -> str:
