@@ -23,7 +23,7 @@ from annotation.agreement.votes import NONE, Votes, votes_of
 from annotation.dashboard.tests.making import send
 from annotation.models import Verdict
 from annotation.splits.human_performance import sample_questions
-from annotation.tables.agreement import MIN_ITEMS
+from annotation.tables.labels import MIN_ITEMS
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from tasks import hits

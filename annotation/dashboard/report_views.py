@@ -33,7 +33,7 @@ WIDE = 5
 @require_http_methods(["GET", "HEAD", "POST"])
 def report(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Show the protocol's own tables, or how the predictions handed in do; these are not kept."""
-    from annotation.reports import tables_of
+    from annotation.reports.collection import tables_of
 
     protocol = get_protocol(context.collection.protocol)
     takes = protocol.has(REPORT, PREDICTED)
@@ -66,7 +66,7 @@ def report(request: HttpRequest, context: CollectionContext) -> HttpResponse:
 @require_safe
 def report_file(request: HttpRequest, context: CollectionContext, file: str) -> HttpResponse:
     """Hand out one table of the report: NAME.csv, or its shares drawn, NAME.svg."""
-    from annotation.reports import tables_of
+    from annotation.reports.collection import tables_of
     from annotation.tables.charts import files_of
 
     wanted = file.rpartition(".")[0]
@@ -82,7 +82,7 @@ def report_file(request: HttpRequest, context: CollectionContext, file: str) -> 
 
 def _predicted(context: CollectionContext, given: UploadedFile | None) -> "list[Table]":
     """Return the tables of predictions handed in; raises ScoreError naming their file."""
-    from annotation.reports import tables_of_predictions
+    from annotation.reports.collection import tables_of_predictions
 
     if given is None:
         raise ScoreError("Choose a file with predictions in the official layout.")

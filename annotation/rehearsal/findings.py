@@ -9,7 +9,7 @@ from django.db.models import Sum
 
 from annotation.decisions.verdicts import verdict_counts
 from annotation.rehearsal.diary import Diary, Effort
-from annotation.reports import tables_of
+from annotation.reports.collection import tables_of
 from annotation.reports.pay import StagePay, pay_of
 from annotation.tables.table import Table
 from collector.models import Collection

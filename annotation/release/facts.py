@@ -10,8 +10,7 @@ from django.db.models import Max, Min, Q, QuerySet, Sum
 from annotation.decisions.counted_work import counted_work_of, excluded_workers
 from annotation.models import Release
 from annotation.records.parquet_tables import Column
-from annotation.reports.let_in import makers_let_in
-from annotation.reports.outcomes import Outcomes
+from annotation.reports.collection import Outcomes, makers_let_in
 from annotation.tables.table import Table
 from collector.ingest.documents.losses import losses_told
 from collector.ingest.licences import named

@@ -19,9 +19,13 @@ from annotation.records.schema import (
     peoples_votes,
 )
 from annotation.release import release_folder
-from annotation.tables.agreement import label_stages, labels_of_vote
-from annotation.tables.collected_labels import labels_that_hold
-from annotation.tables.scheme_labels import DECIDED_BY, DRAW
+from annotation.tables.labels import (
+    DECIDED_BY,
+    DRAW,
+    label_stages,
+    labels_of_vote,
+    labels_that_hold,
+)
 from collector.protocols.parameters import Parameters
 from collector.protocols.stage_tables import FieldTable
 from common.spreadsheet import csv_lines

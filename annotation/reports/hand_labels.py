@@ -13,7 +13,7 @@ from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import REPORT
 from annotation.records.schema import SeedRecord, is_simulated
 from annotation.reports.collection import identified
-from annotation.tables.scheme_labels import tables_of
+from annotation.tables.labels import tables_of
 from annotation.tables.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of

@@ -1,4 +1,4 @@
-"""Draws tables for a terminal."""
+"""Draws tables and scores for a terminal."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
@@ -8,10 +8,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Drawn
 
+from annotation.metrics.result import Result
 from annotation.tables.table import Table
 
 WIDTH = 110
 UNLIMITED = 10_000
+# In characters: the names of most measures are read whole.
+LEAST_WIDTH, WIDTH_OF_COLUMN = 100, 14
 
 
 def table_lines(tables: Iterable[Table], *, in_colour: bool) -> str:
@@ -55,3 +58,25 @@ def _narrow(table: Table) -> Iterator[str]:
     for column, cells in zip(table.columns, zip(*table.texts(), strict=True), strict=True):
         longest = max(map(len, [*cells, *column.split()]))
         yield fill(column, longest, break_long_words=False, break_on_hyphens=False)
+
+
+def scores_for_terminal(result: Result, *, in_colour: bool) -> str:
+    """Return the scores for a person to read."""
+    table = Drawn()
+    table.add_column(result["columns"][0], no_wrap=True)
+    for column in result["columns"][1:]:
+        table.add_column(column, justify="right")
+    for row in result["rows"]:
+        table.add_row(*row)
+    width = max(LEAST_WIDTH, WIDTH_OF_COLUMN * len(table.columns))
+    console = Console(file=StringIO(), force_terminal=in_colour, width=width)
+    console.print(table)
+    for note in result["notes"]:
+        console.print(note, markup=False, highlight=False)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def scores_as_plain(result: Result) -> dict[str, object]:
+    """Return exactly the official keys; what was asked for besides is under "by" and "beside"."""
+    more = {"by": result["groups"], "beside": result.get("beside")}
+    return {**result["official"], **{name: of for name, of in more.items() if of}}

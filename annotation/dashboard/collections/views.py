@@ -33,8 +33,7 @@ from annotation.dashboard.money.spending import spending_of
 from annotation.dashboard.worker_names import people_of
 from annotation.decisions.verdicts import is_decided, verdict_counts
 from annotation.models import Release
-from annotation.reports.attention import attention_to
-from annotation.reports.finishing import finishing_report
+from annotation.reports.attention import attention_to, finishing_report
 from annotation.splits.cross_validation import last_run
 from collector.ingest.licences import licence_cautions
 from collector.models import Collection, CollectionState, Stage

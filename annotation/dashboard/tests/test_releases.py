@@ -412,7 +412,7 @@ def test_the_report_is_drawn_in_tables(rita: Client, pilot: Collection) -> None:
 def test_a_report_without_rows_says_so(
     rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.reports.tables_of", lambda collection: [])
+    monkeypatch.setattr("annotation.reports.collection.tables_of", lambda collection: [])
     assert "No report yet" in rita.get("/collections/pilot/report/").content.decode()
 
 

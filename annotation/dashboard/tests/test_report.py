@@ -15,7 +15,7 @@ from annotation.protocols.contracts import REPORT
 from annotation.protocols.iirc.tests.island import island
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.release.official_import import Source, import_official_files
-from annotation.tables.scheme_labels import tables_of_labels
+from annotation.tables.labels import tables_of_labels
 from collector.protocols.label_schemes import read_scheme
 from collector.protocols.loading import get_protocol
 from tasks.models import Question
@@ -63,7 +63,7 @@ def test_a_flow_is_drawn_over_the_table_that_tells_its_numbers(
     facets = read_scheme(SCHEME).facets()
     labels = {facet.name: facet.choices[0].value for facet in facets}
     tables = tables_of_labels([labels] * 3, facets, "Three are labelled.")
-    monkeypatch.setattr("annotation.reports.tables_of", lambda collection: tables)
+    monkeypatch.setattr("annotation.reports.collection.tables_of", lambda collection: tables)
     page = rita.get("/collections/pilot/report/").content.decode()
     _, _, drawn = page.partition('<svg class="flow"')
     flow, _, rest = drawn.partition("</table>")

@@ -14,8 +14,7 @@ from annotation.baselines.training import Order, estimate, order_of, predict, tr
 from annotation.baselines.words import as_estimate, duration
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import TRAINED
-from annotation.reports.scores import as_table
-from annotation.tables.terminal import table_lines
+from annotation.tables.terminal import scores_for_terminal, table_lines
 from collector.protocols.loading import ProtocolError, all_protocols, get_protocol
 from common.command_line import MANAGE, Printout, ResultCommand, seed
 from readers.trained import ReaderError
@@ -96,7 +95,7 @@ class Command(ResultCommand):
         # A card names files, which JSON has as texts.
         return json.loads(json.dumps(done.card, default=str)), [
             *lines,
-            as_table(done.result, in_colour=self.stdout.isatty()),
+            scores_for_terminal(done.result, in_colour=self.stdout.isatty()),
             f"Predictions: {options['out'] / done.card['predictions']}",
             f"How it was made: {options['out'] / 'README.md'}",
         ]

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.reports.finishing import FinishingReport, finishing_report
+from annotation.reports.attention import FinishingReport, finishing_report
 from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.creation import parameters_of

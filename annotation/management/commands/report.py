@@ -9,7 +9,8 @@ from django.core.management.base import CommandError
 from rich.console import Console
 
 from annotation.metrics.result import ScoreError
-from annotation.reports import hand_labels, tables_of, tables_of_predictions
+from annotation.reports import hand_labels
+from annotation.reports.collection import tables_of, tables_of_predictions
 from annotation.tables import charts
 from annotation.tables.table import Table
 from annotation.tables.terminal import table_lines

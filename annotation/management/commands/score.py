@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from annotation.baselines.training_files import check_training
 from annotation.metrics.result import Option, Result, ScoreError
 from annotation.protocols.contracts import BASELINES, SCORING, TakesOptions
-from annotation.reports.scores import as_plain, as_table
+from annotation.tables.terminal import scores_as_plain, scores_for_terminal
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from collector.protocols.part_contract import Part
 from common.command_line import MANAGE, Printout, ResultCommand, seed
@@ -68,7 +68,9 @@ class Command(ResultCommand):
     def result(self, options: dict[str, Any]) -> Printout:
         """Return the scores; raises CommandError with one line for whatever is wrong."""
         result = _result(get_protocol(options["protocol"]), options)
-        return as_plain(result), [as_table(result, in_colour=self.stdout.isatty())]
+        return scores_as_plain(result), [
+            scores_for_terminal(result, in_colour=self.stdout.isatty())
+        ]
 
 
 def _result(protocol: Protocol, options: dict[str, Any]) -> Result:

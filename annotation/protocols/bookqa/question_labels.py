@@ -6,7 +6,7 @@ from io import StringIO
 from pathlib import Path
 
 from annotation.metrics.result import ScoreError, read_file
-from annotation.tables.scheme_labels import cell_of, labels_of
+from annotation.tables.labels import cell_of, labels_of
 from collector.protocols.label_schemes import read_scheme
 from collector.protocols.stage_tables import FieldTable
 

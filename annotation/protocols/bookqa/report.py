@@ -11,8 +11,7 @@ from annotation.protocols.bookqa import question_types
 from annotation.protocols.bookqa.decomposition import PAPER
 from annotation.protocols.bookqa.question_labels import SCHEME
 from annotation.records.schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
-from annotation.tables.collected_labels import CollectedLabels
-from annotation.tables.scheme_labels import cell_of, labels_of, tables_of
+from annotation.tables.labels import CollectedLabels, cell_of, labels_of, tables_of
 from annotation.tables.table import Table
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from annotation.release.dataset_card import card
 from annotation.release.facts import Dates, Facts
 from annotation.replay.rerun import HeldAssignment, Rerun
 from annotation.replay.tests import test_acts
-from annotation.reports.outcomes import Outcomes
+from annotation.reports.collection import Outcomes
 from collector.models import Collection
 from collector.protocols.loading import get_protocol
 from tasks.models import Lease, Payment, Question, ReaderHint, Submission

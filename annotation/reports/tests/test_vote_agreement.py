@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from annotation.agreement.kappa import fleiss_kappa, krippendorff_alpha
-from annotation.reports.vote_agreement import VoteAgreement
+from annotation.reports.collection import VoteAgreement
 from collector.protocols.loading import get_protocol
 
 pytestmark = pytest.mark.pure

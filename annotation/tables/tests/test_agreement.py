@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 
 from annotation.agreement.kappa import fleiss_kappa
-from annotation.tables.agreement import Agreement
+from annotation.tables.labels import Agreement
 from annotation.tables.table import Table
 from collector.protocols.loading import Protocol
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from annotation.tables.collected_labels import CollectedLabels
+from annotation.tables.labels import CollectedLabels
 from annotation.tables.table import Table
 from annotation.tables.tests.test_agreement import FIELDS, FOLDER
 from annotation.tables.tests.test_agreement import question as asked

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from annotation.tables.flow import LEAST, WHOLE, Band, Flow, flow_of
+from annotation.tables.table import LEAST, WHOLE, Band, Flow, flow_of
 
 pytestmark = pytest.mark.pure
 SOURCES = [("who", "concept"), ("why", "event"), ("how", "event"), ("when", "event")]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from annotation.metrics.result import ScoreError
-from annotation.tables.scheme_labels import tables_of
+from annotation.tables.labels import tables_of
 from collector.protocols.label_schemes import SchemeTable, read_scheme
 
 pytestmark = pytest.mark.pure

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from annotation.protocols.hotpotqa.analysis.examples import Example
-from annotation.tables.scheme_labels import cell_of, labels_of
+from annotation.tables.labels import cell_of, labels_of
 from annotation.tables.table import Cell, Table, share
 from collector.protocols.label_schemes import read_scheme
 

@@ -16,8 +16,7 @@ from annotation.protocols.hotpotqa.analysis.ranks import Ranks
 from annotation.protocols.hotpotqa.official_records import seed_records
 from annotation.protocols.hotpotqa.tests.items import item, record
 from annotation.protocols.hotpotqa.tests.pairs import pairs, read_again
-from annotation.reports import tables_of, tables_of_predictions
-from annotation.reports.collection import identified
+from annotation.reports.collection import identified, tables_of, tables_of_predictions
 from annotation.tables.table import Table
 from annotation.tests.making import NOW, make_submission
 from collector.models import Collection

@@ -14,7 +14,7 @@ from pathlib import Path
 from annotation.metrics.drop import answer_strings
 from annotation.protocols.iirc.analysis.released_answers import gold_of
 from annotation.records.schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
-from annotation.tables.scheme_labels import labels_of
+from annotation.tables.labels import labels_of
 from annotation.tables.table import Cell, Table, share
 from collector.protocols.label_schemes import read_scheme
 

@@ -11,8 +11,7 @@ from annotation.protocols.iirc.analysis.labels import counted
 from annotation.protocols.iirc.analysis.openings import opening_of
 from annotation.protocols.iirc.report import labelled, sample
 from annotation.protocols.iirc.tests.island import island
-from annotation.reports import tables_of, tables_of_predictions
-from annotation.reports.collection import identified
+from annotation.reports.collection import identified, tables_of, tables_of_predictions
 from annotation.tables.table import Table
 from collector.protocols.creation import parameters_of
 

@@ -5,7 +5,7 @@ import pytest
 from annotation.decisions.records import records
 from annotation.protocols.iirc.report import tables
 from annotation.protocols.iirc.tests.island import TEXTS, island
-from annotation.reports import tables_of
+from annotation.reports.collection import tables_of
 from annotation.tables.table import Cell, markdown
 from annotation.tables.terminal import table_lines
 from annotation.tests.making import make_answer, span

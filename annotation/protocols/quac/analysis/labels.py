@@ -10,7 +10,7 @@ from pathlib import Path
 
 from annotation.protocols.quac.turns import Turn, turns_of
 from annotation.records.schema import SeedRecord
-from annotation.tables.scheme_labels import labels_of
+from annotation.tables.labels import labels_of
 from annotation.tables.table import Cell, Table, share
 from collector.protocols.label_schemes import read_scheme
 

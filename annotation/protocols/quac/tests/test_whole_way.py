@@ -20,8 +20,7 @@ from annotation.models import Verdict
 from annotation.protocols.quac.tests.talking import Turn, make_dialog, seed_of
 from annotation.release.tests.reference_readers import read_release
 from annotation.replay.tests.test_acts import check_told
-from annotation.reports.attention import attention_to
-from annotation.reports.finishing import finishing_report
+from annotation.reports.attention import attention_to, finishing_report
 from collector.models import Collection, Seed
 from collector.protocols.creation import parameters_of
 from tasks import hits
