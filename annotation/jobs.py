@@ -14,7 +14,7 @@ from annotation.decisions.verdicts import decide_collection, replace_left_out
 from annotation.left_files import remove_half_written
 from annotation.models import BaselineRun, CrossValidation, Fold, Rehearsal, ReleaseOrder
 from annotation.rehearsal.orders import rehearse
-from annotation.release.release_jobs import fulfil
+from annotation.release.publish_release import fulfil
 from annotation.splits.cross_validation import sum_up
 from annotation.splits.human_performance import sample_questions
 from annotation.splits.training import train_alone

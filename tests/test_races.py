@@ -4,7 +4,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
-from annotation.release.assignment_log import assignments
+from annotation.release.write_log import assignments
 from tasks.models import Grant
 from tasks.tests.making import (
     NOW,

@@ -10,7 +10,7 @@ from annotation.baselines.run_folder import write_text
 from annotation.baselines.training import Finished, Order, estimate, recipe_path, train, trained_of
 from annotation.baselines.words import duration
 from annotation.protocols.contracts import TRAINED
-from annotation.release import votes_table
+from annotation.release import row_tables
 from annotation.release.dataset_card import MANIFEST
 from annotation.tables.table import Cell, Table, markdown
 from collector.protocols.loading import Protocol
@@ -209,7 +209,7 @@ def score_in(card: Mapping[str, Any], key: str) -> float | None:
 
 def simulated_in(release: Path) -> str:
     """Return what to say of simulated work in a release, blank where people made all of it."""
-    path = release / votes_table.FILE
+    path = release / row_tables.VOTES_FILE
     if not path.is_file():
         return ""
     from pyarrow import parquet

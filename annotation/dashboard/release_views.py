@@ -28,11 +28,17 @@ from annotation.decisions.verdicts import verdict_counts
 from annotation.models import About, BaselineRun, Release, ReleaseOrder, Statement
 from annotation.protocols.contracts import TRAINED
 from annotation.release.comparison import compare
-from annotation.release.dataset_card import shortened
-from annotation.release.hub_header import without_header
+from annotation.release.dataset_card import shortened, without_header
+from annotation.release.facts import (
+    LONGEST_STATEMENT,
+    STATEMENT_HELP,
+    do_say,
+    not_said,
+    problem_of,
+    statements_of,
+)
 from annotation.release.publish_release import beside_release
 from annotation.release.release_folder import PIECE_BYTES, zipped
-from annotation.release.statements import HELP, LONGEST, do_say, not_said, problem_of, said
 from collector.protocols.loading import get_protocol
 from common.actions import ActionError
 from common.long_work import WorkState
@@ -262,7 +268,7 @@ def _now(context: CollectionContext) -> dict[str, Any]:
         "verdicts": verdict_counts(context.collection),
         "releases": [(row, _splits(row), since) for row, since in zip_longest(rows, rows[1:])],
         "order": order,
-        "not_said": not_said(said(context.collection)),
+        "not_said": not_said(statements_of(context.collection)),
         "under_way": order is not None and order.is_going_on,
     }
 
@@ -445,14 +451,14 @@ class Asked:
 def statements(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Ask, and keep what is said; what is refused stays as it was typed."""
     collection = context.collection
-    texts, problem, newer = said(collection), "", None
+    texts, problem, newer = statements_of(collection), "", None
     if request.method == "POST":
         texts = {about: request.POST.get(about, "") for about in About.values}
         try:
-            with context.unchanged(request, lambda: version_of(said(collection))):
+            with context.unchanged(request, lambda: version_of(statements_of(collection))):
                 changed = do_say(collection, texts, name_of(request), timezone.now())
         except OutOfDateError as error:
-            problem, newer = str(error), said(collection)
+            problem, newer = str(error), statements_of(collection)
         except ActionError:
             problem = "Nothing was saved: what is wrong is marked below. Nothing typed is lost."
         else:
@@ -464,7 +470,7 @@ def statements(request: HttpRequest, context: CollectionContext) -> HttpResponse
         Asked(
             name=about,
             label=str(About(about).label),
-            help=HELP[about],
+            help=STATEMENT_HELP[about],
             text=texts.get(about, ""),
             rows=LINES.get(About(about), 4),
             wrong=_wrong(about, texts.get(about, ""), newer) if problem else "",
@@ -479,8 +485,8 @@ def statements(request: HttpRequest, context: CollectionContext) -> HttpResponse
         tab="releases",
         asked=asked,
         problem=problem,
-        longest=LONGEST,
-        seen=version_of(said(collection)),
+        longest=LONGEST_STATEMENT,
+        seen=version_of(statements_of(collection)),
     )
 
 

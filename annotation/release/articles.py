@@ -7,7 +7,7 @@ from annotation.decisions.records import passage_record
 from annotation.models import OfficialArticle
 from annotation.records.articles import article_record, linked_articles
 from annotation.records.schema import ArticleRecord, PassageRecord, SeedRecord
-from annotation.release.closed_text import NOTE, is_closed
+from annotation.records.withholding import CLOSED_NOTE, is_closed
 from collector.ingest.licences import SEVERAL, UNKNOWN, contradictions, named
 from collector.models import Article, Collection, Corpus, Paragraph
 from collector.models.corpus import CorpusKind
@@ -81,8 +81,9 @@ def licence_text(collection: Collection) -> str:
     corpus = collection.corpus
     if is_closed(corpus):
         return (
-            f"{NOTE}\nThe ids of the documents are in {FILE}. Ask {collection.requester_name} for "
-            "the documents and for what you may do with the questions, answers and votes.\n"
+            f"{CLOSED_NOTE}\nThe ids of the documents are in {FILE}. Ask "
+            f"{collection.requester_name} for the documents and for what you may do with "
+            "the questions, answers and votes.\n"
         )
     source = corpus.site_name or corpus.name
     site = f", {corpus.base_url}" if corpus.base_url else ""

@@ -8,9 +8,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from annotation.release import votes_table
+from annotation.release import row_tables
 from annotation.release.dataset_card import MANIFEST
-from annotation.release.questions_table import words_of
+from annotation.release.row_tables import words_of
 from annotation.tables.table import Cell, Table
 from collector.protocols.parameters import FOLDS
 from common.actions import ActionError
@@ -141,7 +141,7 @@ def _questions(folder: Path) -> dict[str, ReleasedQuestion]:
     from pyarrow import ArrowInvalid, parquet
 
     try:
-        file = parquet.ParquetFile(folder / votes_table.FILE)
+        file = parquet.ParquetFile(folder / row_tables.VOTES_FILE)
         rows = (
             row
             for batch in file.iter_batches(columns=list(READ_COLUMNS))
@@ -153,8 +153,8 @@ def _questions(folder: Path) -> dict[str, ReleasedQuestion]:
         }
     except (OSError, ArrowInvalid) as error:
         raise ActionError(
-            f"{folder / votes_table.FILE}: it cannot be read ({error}); put back the file that "
-            "was released."
+            f"{folder / row_tables.VOTES_FILE}: it cannot be read ({error}); put back the file "
+            "that was released."
         ) from None
 
 

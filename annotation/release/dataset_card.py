@@ -1,47 +1,128 @@
 """The dataset card: what the files are, how they came to be, what was paid, what to beware of."""
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
+import yaml
+
 from annotation.models import About
 from annotation.records.parquet_tables import Column
+from annotation.records.withholding import CLOSED_NOTE, is_closed
 from annotation.release import (
     articles,
-    assignment_log,
     croissant,
-    hub_header,
-    questions_table,
-    votes_table,
-    worker_texts,
+    row_tables,
+    write_log,
 )
-from annotation.release.citation import citation
-from annotation.release.closed_text import NOTE, is_closed
+from annotation.release.articles import LICENCE_FILE
+from annotation.release.croissant import PSEUDONYMS, workers_per_item
 from annotation.release.facts import (
     Facts,
     bonuses,
+    citation,
+    consent_text,
     description,
     limits,
     origin,
+    quoted,
     rejections,
     sample,
     split_rule,
+    versions_read,
     workers_told,
 )
 from annotation.release.release_folder import SUMS
-from annotation.release.responsible_ai import PSEUDONYMS, workers_per_item
 from annotation.tables import charts
 from annotation.tables.charts import links_to
 from annotation.tables.table import markdown
-from collector.models import Collection
+from collector.ingest.licences import contradictions, named
+from collector.models import Collection, Corpus
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import revisions_of
 from tasks.pages.wording import fill_placeholders
 
+# What the hub calls Creative Commons' licences; its list has no others of theirs.
+CREATIVE = re.compile(r"creativecommons\.org/licenses/(by(?:-nc)?(?:-sa|-nd)?)/(\d\.\d)")
+CREATIVE_KNOWN = {
+    "by": ("2.0", "2.5", "3.0", "4.0"),
+    "by-sa": ("3.0", "4.0"),
+    "by-nc": ("2.0", "3.0", "4.0"),
+    "by-nd": ("4.0",),
+    "by-nc-nd": ("3.0", "4.0"),
+    "by-nc-sa": ("2.0", "3.0", "4.0"),
+}
+ZERO = "creativecommons.org/publicdomain/zero/1.0"
+SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"))
+LARGEST = "1M<n<10M"
 FILE = "README.md"
 MANIFEST = "manifest.json"
 LONGEST_TEXT = 280
 LONGEST_LIST = 3
+
+
+def hub_header(facts: Facts) -> str:
+    """Return the lines from one row of dashes to the other, ending in a line break."""
+    n_kept = sum(facts.kept.values())
+    value = {
+        "pretty_name": facts.collection.title,
+        "language": [facts.collection.corpus.language],
+        **_hub_licence(facts.collection.corpus),
+        "annotations_creators": _creators(facts),
+        "language_creators": _creators(facts),
+        "task_categories": ["question-answering"],
+        "size_categories": [next((name for limit, name in SIZES if n_kept < limit), LARGEST)],
+        "source_datasets": [] if facts.is_imported() else ["original"],
+        "tags": ["croissant"] + ["simulated"] * bool(facts.outcomes.simulated()),
+        "configs": _configs(facts),
+    }
+    kept = {name: each for name, each in value.items() if each}
+    text = yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, default_flow_style=False)
+    return f"---\n{text}---\n"
+
+
+def without_header(card: str) -> str:
+    """Return a card as a person reads it."""
+    _, dashes, rest = card.removeprefix("---\n").partition("\n---\n")
+    return rest if card.startswith("---\n") and dashes else card
+
+
+def _configs(facts: Facts) -> list[dict[str, Any]]:
+    """Return the tables to load: the questions by split, and the votes."""
+    splits = [
+        {"split": row_tables.name_of(split), "path": row_tables.file_of(split)}
+        for split in facts.tabled()
+    ]
+    # Without a name readers call the one split train, which holds votes on all of them.
+    votes = {
+        "config_name": "votes",
+        "data_files": [{"split": "votes", "path": row_tables.VOTES_FILE}],
+    }
+    questions = {"config_name": "questions", "default": True, "data_files": splits}
+    return [questions, votes] if splits else [votes]
+
+
+def _hub_licence(corpus: Corpus) -> dict[str, str]:
+    """Return the licence by the hub's own name for it, else by the corpus's, with any others."""
+    if others := contradictions(corpus):
+        names = ", ".join([corpus.licence_name, *others])
+        return {"license": "other", "license_name": names, "license_link": LICENCE_FILE}
+    found = CREATIVE.search(corpus.licence_url)
+    if found and found[2] in CREATIVE_KNOWN[found[1]]:
+        return {"license": f"cc-{found[1]}-{found[2]}"}
+    if ZERO in corpus.licence_url:
+        return {"license": "cc0-1.0"}
+    if not named(corpus.licence_name):
+        return {"license": "unknown"}
+    return {"license": "other", "license_name": corpus.licence_name, "license_link": LICENCE_FILE}
+
+
+def _creators(facts: Facts) -> list[str]:
+    if facts.is_imported():
+        return ["found"]
+    people = [] if facts.is_simulated() else ["crowdsourced"]
+    return people + ["machine-generated"] * bool(facts.outcomes.simulated())
 
 
 def card(facts: Facts) -> str:
@@ -49,11 +130,11 @@ def card(facts: Facts) -> str:
     collection = facts.collection
     tables = [f"{markdown(table)}\n{links_to(table)}" for table in facts.tables if table.rows]
     parts = [
-        hub_header.header(facts),
+        hub_header(facts),
         f"# {collection.title}\n",
         _origin(facts),
         description(facts) + "\n",
-        NOTE if is_closed(collection.corpus) else "",
+        CLOSED_NOTE if is_closed(collection.corpus) else "",
         _files(facts),
         _fields(facts),
         _examples(facts),
@@ -99,12 +180,13 @@ def _files(facts: Facts) -> str:
     described = {
         **facts.official,
         **{
-            questions_table.file_of(split): f"the questions of {split}, typed, for programs"
+            row_tables.file_of(split): f"the questions of {split}, typed, for programs"
             for split in facts.tabled()
         },
-        votes_table.FILE: "every vote on every question, those left out of the dataset included",
+        row_tables.VOTES_FILE: "every vote on every question, those left out of the dataset "
+        "included",
         **facts.beside,
-        assignment_log.FILE: "who took which bundle of work, in which order (pseudonyms)",
+        write_log.ASSIGNMENTS_FILE: "who took which bundle of work, in which order (pseudonyms)",
         f"{charts.FOLDER}/": "each table below as CSV, its shares drawn with 95 % intervals",
         articles.FILE: articles.attributed(facts.collection.corpus),
         articles.LICENCE_FILE: "what you may do with all this",
@@ -135,11 +217,11 @@ def _withheld(facts: Facts) -> str:
 
 def _fields(facts: Facts) -> str:
     lines = "".join(_field(name, column) for name, column in facts.columns.items())
-    votes = "".join(_row(name, column) for name, column in votes_table.COLUMNS.items())
+    votes = "".join(_row(name, column) for name, column in row_tables.VOTE_COLUMNS.items())
     head = "| field | type | what it is |\n| --- | --- | --- |\n"
     return (
         f"## Fields\n\nOf each question:\n\n{head}{lines}\n"
-        f"Of each vote, in `{votes_table.FILE}`, spans with the same parts:\n\n{head}{votes}"
+        f"Of each vote, in `{row_tables.VOTES_FILE}`, spans with the same parts:\n\n{head}{votes}"
     )
 
 
@@ -177,7 +259,7 @@ def _method(facts: Facts) -> str:
     # From it everybody could draw the passages of the withheld questions again.
     seed = "" if facts.secret else f"Random seed {collection.random_seed}."
     began, ended = facts.dates.began, facts.dates.ended
-    people = [workers_told(collection), worker_texts.versions_read(collection)]
+    people = [workers_told(collection), versions_read(collection)]
     if began and ended:
         people.append(f"People worked on it from {began:%Y-%m-%d} to {ended:%Y-%m-%d}.")
     first = [protocol, sample(collection), seed, split_rule(collection)]
@@ -220,10 +302,10 @@ def _ethics(facts: Facts) -> str:
 
 def _consent(collection: Collection) -> str:
     """Return what workers agreed to; numbers that differ by HIT stay in braces."""
-    asked = worker_texts.consent_text(collection)
+    asked = consent_text(collection)
     if asked is None:
         return ""
-    words = worker_texts.quoted(collection, asked)
+    words = quoted(collection, asked)
     return (
         f"\nWhoever worked on it agreed to these words (version {asked.version}; what stands in "
         f"braces each HIT has filled in):\n\n{words}"

@@ -1,26 +1,32 @@
-"""What a release knows of itself, for its card and its metadata: read once, told twice."""
+"""What a release knows of itself, for its card and its metadata: facts, statements, texts read."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
+from django.db import transaction
 from django.db.models import Max, Min, Q, QuerySet, Sum
 
 from annotation.decisions.counted_work import counted_work_of, excluded_workers
-from annotation.models import Release
+from annotation.models import About, Release, Statement
 from annotation.records.parquet_tables import Column
 from annotation.reports.collection import Outcomes, makers_let_in
 from annotation.tables.table import Table
+from collector.code_points import CodePoints
 from collector.ingest.documents.losses import losses_told
 from collector.ingest.licences import named
 from collector.language_names import language_name
-from collector.models import Collection
+from collector.models import Collection, CollectionText
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from collector.seeds.seed_contracts import SPLITS
+from common.actions import ActionError
 from tasks.models import (
     Answer,
+    Lease,
     Payment,
     PaymentKind,
     PaymentState,
@@ -29,7 +35,47 @@ from tasks.models import (
     ReceiptState,
     Submission,
 )
-from tasks.pages.wording import price
+from tasks.pages.wording import fill_placeholders, price
+
+LONGEST_STATEMENT = 4_000
+# What each is for, as the form asks it.
+STATEMENT_HELP: dict[str, str] = {
+    About.AUTHORS: "Who is to be cited, one a line, as “Lovelace, Ada”; else the requester is.",
+    About.CONTACT: "Where readers of the dataset can write to; it is published.",
+    About.PAGE: "The address of a page or paper about the dataset.",
+    About.USES: "What the dataset is made for: training, testing, which systems, which question.",
+    About.LIMITS: "What it does not show, and what nobody should use it for.",
+    About.BIASES: "Whose view it takes: topics, sources, language, the people who wrote.",
+    About.IMPACT: "Who may gain or be harmed by what is built with it.",
+    About.PERSONAL: "Whether texts or questions tell of living people, and what you did about it.",
+    About.PEOPLE: "How they were found, and what you know of them as a group: languages, places.",
+    About.ETHICS: "Which board looked at it and what it decided, or why none had to.",
+    About.MACHINES: "Whether workers could use machines to write, and how you looked for it.",
+    About.UPKEEP: "Who mends mistakes, how long, and where they are told.",
+}
+INSTRUCTIONS_FILE = "instructions.md"
+ABOUT_INSTRUCTIONS = "the instructions of each stage, in every version that somebody worked by"
+INSTRUCTIONS_HEAD = (
+    "# What workers read\n\n"
+    "The instructions of each stage, in every version that somebody worked by. Numbers are those\n"
+    "of the last settings; what stands in braces each HIT has filled in. What workers agreed to\n"
+    "is in the README.\n"
+)
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# What BibTeX or LaTeX would read as more than a character.
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+ESCAPES = str.maketrans(SPECIAL)
 
 
 @dataclass(frozen=True)
@@ -244,3 +290,125 @@ def _read(work: "QuerySet[Submission]") -> list[str]:
         f"they were to need, and their writers were told; {kept:,} were handed in all the same. "
         "Nobody's pay depended on it."
     ]
+
+
+def statements_of(collection: Collection) -> dict[str, str]:
+    """Return what holds now, by its name, in the order of the form, without what is not said."""
+    rows = Statement.objects.filter(collection=collection)
+    latest = dict(rows.values_list("about", "text"))
+    return {about: text for about in About.values if (text := latest.get(about, ""))}
+
+
+def not_said(told: Mapping[str, str]) -> list[str]:
+    """Return the names, for people, of what is still to be said."""
+    return [str(About(about).label) for about in About.values if about not in told]
+
+
+def authors_of(told: Mapping[str, str]) -> list[str]:
+    """Return the authors as they are cited."""
+    lines = (line.strip() for line in told.get(About.AUTHORS, "").splitlines())
+    return [line for line in lines if line]
+
+
+@transaction.atomic
+def do_say(collection: Collection, wanted: Mapping[str, str], by: str, now: datetime) -> list[str]:
+    """Keep what is said otherwise than before; return the names of what changed.
+
+    An empty text takes back what was said. Raises ActionError for a name that is not asked, a text
+    that is too long, or an address that is none.
+    """
+    Collection.objects.select_for_update().get(pk=collection.pk)
+    texts = {about: "\n".join(text.split("\r\n")).strip() for about, text in wanted.items()}
+    problems = [problem for about, text in texts.items() if (problem := problem_of(about, text))]
+    if problems:
+        raise ActionError(" ".join(problems))
+    before = statements_of(collection)
+    changed = [about for about, text in texts.items() if text != before.get(about, "")]
+    Statement.objects.bulk_create(
+        Statement(collection=collection, about=about, text=texts[about], by=by, at=now)
+        for about in changed
+    )
+    return changed
+
+
+def problem_of(about: str, text: str) -> str:
+    """Return what is wrong with a text, in a sentence; blank where nothing is."""
+    if about not in About.values:
+        return f"Nothing called {about!r} is asked: say one of {', '.join(About.values)}."
+    label = About(about).label
+    if len(text) > LONGEST_STATEMENT:
+        return f"{label}: {len(text):,} characters are too many; {LONGEST_STATEMENT:,} can be kept."
+    if about == About.PAGE and text and not _is_address(text):
+        return f"{label}: give an address that begins with https:// or http://."
+    if about in (About.CONTACT, About.PAGE) and "\n" in text:
+        return f"{label}: write it on one line."
+    return ""
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and not set(text) & set(" {}")
+
+
+def instructions_lines(collection: Collection) -> Iterator[bytes]:
+    """Yield the file of all instructions that were read, in pieces; nothing where none were."""
+    for place, text in enumerate(_texts_read(collection, "instructions")):
+        if not place:
+            yield INSTRUCTIONS_HEAD.encode()
+        told = quoted(collection, text, stage=text.name)
+        yield f"\n## {text.name}, version {text.version}\n\n{told}".encode()
+
+
+def versions_read(collection: Collection) -> str:
+    """Return which versions of their instructions workers have seen, by stage; blank for none."""
+    versions: dict[str, list[int]] = {}
+    for text in _texts_read(collection, "instructions"):
+        versions.setdefault(text.name, []).append(text.version)
+    told = "; ".join(f"{name} {', '.join(map(str, each))}" for name, each in versions.items())
+    return f"Versions of the instructions that workers read: {told}." if told else ""
+
+
+def consent_text(collection: Collection) -> CollectionText | None:
+    """Return the latest words that workers consented to, None where nobody was asked."""
+    return _texts_read(collection, "consent_text").last()
+
+
+def quoted(collection: Collection, text: CollectionText, stage: str = "") -> str:
+    """Return a text as a quotation in Markdown; numbers that differ by HIT stay in braces."""
+    words = COMMENT.sub("", text.markdown)
+    filled = fill_placeholders(words, collection, parameters_of(collection), stage)
+    return "".join(f"> {line}".rstrip() + "\n" for line in filled.strip().splitlines())
+
+
+def _texts_read(collection: Collection, field: str) -> "QuerySet[CollectionText]":
+    """Return the texts that a lease names in this field, by name and version."""
+    named = Lease.objects.filter(unit__stage__collection=collection, **{f"{field}__isnull": False})
+    texts = CollectionText.objects.filter(pk__in=named.order_by().values(field))
+    return texts.order_by(CodePoints("name"), "version")
+
+
+def citation(facts: Facts) -> str:
+    """Return the entry for BibTeX; without authors the requester's name stands for them."""
+    collection = facts.collection
+    name = collection.requester_name.translate(ESCAPES)
+    who = " and ".join(author.translate(ESCAPES) for author in authors_of(facts.said))
+    fields = {
+        "title": "{" + collection.title.translate(ESCAPES) + "}",
+        "author": who or ("{" + name + "}" if name else ""),
+        "year": f"{facts.dates.published:%Y}",
+        "note": _citation_note(collection).translate(ESCAPES),
+        "url": facts.said.get(About.PAGE, ""),
+    }
+    lines = [f"  {field} = {{{value}}}" for field, value in fields.items() if value]
+    return f"@misc{{{collection.slug},\n" + ",\n".join(lines) + "\n}"
+
+
+def _citation_note(collection: Collection) -> str:
+    """Return what the dataset is of, in half a sentence."""
+    return (
+        f"Questions and answers about {collection.corpus.name}, collected with the protocol "
+        f"{collection.protocol}, version {collection.protocol_version}"
+    )

@@ -1,8 +1,9 @@
-"""Issues a release: all files from one reading of the rows, then the folder, then the row."""
+"""Publishes a release: finds contexts, writes the files, stores what they tell."""
 
 import json
+import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -11,6 +12,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
 
 from annotation.decisions.counted_work import (
     counted_answers,
@@ -18,24 +21,148 @@ from annotation.decisions.counted_work import (
     excluded_workers,
 )
 from annotation.decisions.records import main_stages
-from annotation.models import Release
+from annotation.decisions.verdicts import decide_collection
+from annotation.models import Context, Release, ReleaseOrder, SplitAssignment, ToldQuestion
+from annotation.protocols.contracts import CONTEXTS, EXPORT, ContextsPart
+from annotation.records.schema import IMPORTED
+from annotation.records.withholding import Told
 from annotation.release import release_folder
-from annotation.release.contexts import find_contexts
 from annotation.release.facts import Dates
 from annotation.release.release_files import Watcher, write
 from annotation.release.release_folder import PLACES
-from annotation.release.told_questions import store_told
 from annotation.release.write_log import check_loggable, keep_log
+from annotation.splits.assignment import make_splits
+from annotation.splits.kept_questions import kept_questions, told_splits
 from collector import kept_folders
-from collector.models import Collection
+from collector.ingest.segmentation import split, version
+from collector.models import Collection, Paragraph
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import get_protocol
+from collector.protocols.parameters import Parameters
 from collector.retrieval.file_format import RetrievalError
+from collector.retrieval.files import index_of
 from common.actions import ActionError
 from common.safe_files import inside
 from tasks.models import Question
 
+TOLD_AT_ONCE = 500
+CONTEXTS_AT_ONCE = 200
 # At the end of the name of a folder that holds what a release withholds.
 PRIVATE = "-private"
 TAKEN = "Another release was made meanwhile: make this one again."
+
+
+def store_told(collection: Collection, told: Iterable[Told], now: datetime) -> None:
+    """Store what the release tells; its questions are in the splits that it tells from then on.
+
+    Raises ActionError where another release tells an answer that this one withholds, or withholds
+    one that this one tells: both were being made at once.
+    """
+    tells = {(one.stage, one.key): one for one in told}
+    withheld = get_protocol(collection.protocol).part(EXPORT).WITHHELD
+    with transaction.atomic():
+        # Splits are made, and other releases are issued, before or after this and not meanwhile.
+        Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
+        before = told_splits(collection)
+        rows = Question.objects.filter(stage__collection=collection)
+        columns = ("pk", "stage__name", "key", "split_assignment__split")
+        rows_told, placed, open_now = [], [], []
+        for pk, stage, key, split in rows.values_list(*columns).iterator():
+            one = tells.get((stage, key))
+            if one is None:
+                continue
+            if pk in before and (before[pk] in withheld) != (one.split in withheld):
+                raise ActionError(
+                    "Another release has some questions in other splits: run make_splits "
+                    f"{collection.slug} and release again.",
+                    on_page="Another release was made meanwhile, which has some questions in "
+                    "other splits. Release again.",
+                )
+            if before.get(pk) in (None, ""):
+                rows_told.append(ToldQuestion(question_id=pk, split=one.split))
+            if one.split not in ("", split):
+                placed.append(
+                    SplitAssignment(
+                        question_id=pk, split=one.split, reason=one.reason, placed_at=now
+                    )
+                )
+            if not one.split and split in withheld:
+                open_now.append(pk)
+        # Placed while its votes were told: it has its place the next time.
+        for start in range(0, len(open_now), TOLD_AT_ONCE):
+            some = open_now[start : start + TOLD_AT_ONCE]
+            SplitAssignment.objects.filter(question_id__in=some).delete()
+        ToldQuestion.objects.bulk_create(rows_told, TOLD_AT_ONCE, **_replacing("split"))
+        SplitAssignment.objects.bulk_create(
+            placed, TOLD_AT_ONCE, **_replacing("split", "reason", "placed_at")
+        )
+
+
+def _replacing(*columns: str) -> dict[str, Any]:
+    return {"update_conflicts": True, "unique_fields": ["question"], "update_fields": columns}
+
+
+def find_contexts(collection: Collection, say: Callable[[str], object] = lambda step: None) -> int:
+    """Return how many contexts were missing of placed questions, and store them.
+
+    `say` hears how far it is before each portion; what it raises ends the search, and what was
+    stored until then stays.
+
+    A protocol with the part `contexts` says which there are. What is stored stays: releases are the
+    same, whatever the corpus becomes. Raises RetrievalError where the index is to be built first.
+    """
+    protocol = get_protocol(collection.protocol)
+    if not protocol.has(CONTEXTS):
+        return 0
+    part, parameters = protocol.part(CONTEXTS), parameters_of(collection)
+    # What was published elsewhere has its contexts in its files.
+    rows = (
+        kept_questions(collection)
+        .filter(split_assignment__isnull=False)
+        .exclude(payload__has_key=IMPORTED)
+    )
+    splits = dict(rows.values_list("key", "split_assignment__split"))
+    of_collection = Context.objects.filter(question__stage__collection=collection)
+    stored = set(of_collection.values_list("question__key", "setting"))
+    wanted = part.wanted(splits, parameters)
+    missing = {
+        key: [setting for setting in settings if (key, setting) not in stored]
+        for key, settings in wanted.items()
+    }
+    keys = [key for key, settings in missing.items() if settings]
+    for start in range(0, len(keys), CONTEXTS_AT_ONCE):
+        say(f"Finding contexts: {start} of {len(keys)} questions done")
+        some = rows.filter(key__in=keys[start : start + CONTEXTS_AT_ONCE])
+        _store_contexts(collection, part, parameters, some, missing)
+    return sum(map(len, missing.values()))
+
+
+def _store_contexts(
+    collection: Collection,
+    part: ContextsPart[Parameters],
+    parameters: Parameters,
+    rows: QuerySet[Question],
+    missing: Mapping[str, Sequence[str]],
+) -> None:
+    index = index_of(collection.corpus)
+    made = []
+    for question in rows.select_related("verdict__chosen").prefetch_related(
+        "seed__seed_paragraphs"
+    ):
+        for setting in missing[question.key]:
+            rng = random.Random(f"{collection.random_seed}:contexts:{setting}:{question.key}")
+            made.append(part.context(index, setting, question, parameters, rng))
+    _cut({each for context in made for each in context.paragraphs}, collection.corpus.language)
+    # Whoever was quicker has stored the same.
+    Context.objects.bulk_create(made, ignore_conflicts=True)
+
+
+def _cut(paragraphs: set[int], language: str) -> None:
+    """Find the sentences of the paragraphs in which none were looked for."""
+    rows = list(Paragraph.objects.filter(pk__in=paragraphs, sentences__isnull=True).order_by("pk"))
+    for row in rows:
+        row.sentences, row.splitter = split(row.text, language), version()
+    Paragraph.objects.bulk_update(rows, ["sentences", "splitter"])
 
 
 @dataclass(frozen=True)
@@ -219,3 +346,24 @@ def _record(
         created_at=now,
     )
     return made, True
+
+
+def fulfil(order_id: int, now: datetime) -> None:
+    """Decide, place and release what the order asks for; one job wins, the others do nothing."""
+    ReleaseOrder.do(order_id, now, _make)
+
+
+def _make(order: ReleaseOrder) -> None:
+    # A process of the jobs starts without it.
+    from annotation.release.publish_release import Watcher, publish_release
+
+    def recorded(release: Release, is_new: bool) -> None:
+        sentence = "" if is_new else f"Nothing has changed since release {release.number}."
+        order.finish(release=release, message=sentence)
+
+    now = timezone.now()
+    order.say("Deciding questions")
+    decide_collection(order.collection, now)
+    order.say("Placing questions")
+    make_splits(order.collection, now)
+    publish_release(order.collection, None, now, Watcher(say=order.say), recorded=recorded)

@@ -1,23 +1,28 @@
-"""What a release holds: every file of it from one reading of the rows, the withheld ones apart."""
+"""Writes the files of a release from records that are read once."""
 
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatch
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
+
+from django.conf import settings
 
 from annotation.decisions.records import keyed_digest, records, snapshot
 from annotation.models import SplitAssignment
-from annotation.protocols.contracts import EXPORT, ExportModule
-from annotation.records.schema import ArticleRecord, SeedRecord, is_kept
+from annotation.protocols.contracts import EXPORT, RANKERS, ExportModule
+from annotation.records.schema import IMPORTED, ArticleRecord, SeedRecord, is_kept
 from annotation.records.withholding import (
     Told,
     Withheld,
+    WithoutText,
+    ids_by_title,
+    is_closed,
     public_records,
     questions_alone,
     told_by,
@@ -25,33 +30,55 @@ from annotation.records.withholding import (
 )
 from annotation.release import (
     articles,
-    assignment_log,
     croissant,
     label_files,
-    ranking_files,
     release_folder,
-    votes_table,
-    worker_texts,
+    row_tables,
+    write_log,
 )
 from annotation.release.articles import all_articles, articles_of, linked_titles
-from annotation.release.closed_text import WithoutText, ids_by_title, is_closed
 from annotation.release.dataset_card import FILE as CARD
 from annotation.release.dataset_card import MANIFEST, card, changes
-from annotation.release.facts import Dates, Facts, dates_of
-from annotation.release.questions_table import columns_of, write_questions
-from annotation.release.split_overlap import overlap
-from annotation.release.spool import Spool
-from annotation.release.statements import not_said, said
+from annotation.release.facts import (
+    ABOUT_INSTRUCTIONS,
+    INSTRUCTIONS_FILE,
+    Dates,
+    Facts,
+    dates_of,
+    instructions_lines,
+    not_said,
+    statements_of,
+)
+from annotation.release.row_tables import columns_of, question_rows, write_questions
 from annotation.release.write_log import log_lines
 from annotation.reports.collection import tables_from
 from annotation.reports.pay import rates_table
 from annotation.tables.charts import FOLDER, files_of
+from annotation.tables.table import Cell, Table
 from collector.ingest.licences import contradictions
 from collector.models import Collection, Corpus
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import get_protocol
+from collector.protocols.loading import Protocol, get_protocol
+from collector.retrieval.near_duplicates import runs_of
 from common.actions import ActionError
+from common.safe_files import inside
 
+if TYPE_CHECKING:
+    from annotation.protocols.contracts import ExportModule
+
+WORDS_IN_A_ROW = 5
+# The columns of the words that prove answers, or only seem to, as the protocols call them.
+PROOF = ("evidence", "plausible_evidence", "answer_context")
+OVERLAP, OVERLAP_TITLE = "overlap", "The same words in two splits"
+OVERLAP_COLUMNS = ("split", "compared with", "question share", "passage share")
+OVERLAP_NOTE = (
+    f"A split's runs of {WORDS_IN_A_ROW} words in a row, each counted once: the share that the "
+    "split it is compared with has too. Passages are those that questions are about, and the "
+    "words that prove answers. In a language with few blanks between words, pairs of characters "
+    "are counted. Words that many documents have, such as those of a licence, are counted too."
+)
+TEXTS_AT_ONCE = 1000
+PIECE_BYTES = 1 << 20
 CLOSED_CARD = (
     "# Not to be published\n\n"
     "The official files of the release beside this folder, and rankings if there are any, with\n"
@@ -63,6 +90,177 @@ PRIVATE_CARD = (
     "`score`, all votes on these questions, and in the manifest the random seed, from which\n"
     "anybody could draw the same passages again.\n"
 )
+
+
+class Spool:
+    """Files of one seed a line, read as often as needed: one of all seeds, one of each split."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.by_split: dict[str, Path] = {}
+
+    def fill(
+        self, seeds: Iterable[SeedRecord], advance: Callable[[], object] = lambda: None
+    ) -> "Spool":
+        """Write `seeds`, calling `advance` after each; returns self."""
+        with ExitStack() as stack:
+            whole = stack.enter_context(self.path.open("w", encoding="utf-8"))
+            opened: dict[str, IO[str]] = {}
+            for seed in seeds:
+                _write_line(whole, _without_contexts(seed))
+                for split in _splits_of(seed):
+                    if split not in opened:
+                        path = self.path.with_name(f"{self.path.stem}-{len(opened)}.jsonl")
+                        self.by_split[split] = path
+                        opened[split] = stack.enter_context(path.open("w", encoding="utf-8"))
+                    questions = [
+                        each
+                        for each in seed["questions"]
+                        if is_kept(each) and each["split"] == split
+                    ]
+                    _write_line(opened[split], {**seed, "questions": questions})
+                advance()
+        return self
+
+    def seeds(self) -> Iterator[SeedRecord]:
+        """Yield all seeds with all their questions, but not what systems read to answer them."""
+        yield from Lines(self.path)
+
+    def of_split(self, split: str) -> Iterable[SeedRecord]:
+        """Return the seeds that the split's file holds, each with its kept questions there alone.
+
+        They are read anew each time they are gone through. A seed without such a question is left
+        out, unless it was read from a file that has it so.
+        """
+        return Lines(self.by_split[split]) if split in self.by_split else ()
+
+
+class Lines:
+    """The seeds of one file, one a line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __iter__(self) -> Iterator[SeedRecord]:
+        with self.path.open(encoding="utf-8") as file:
+            for line in file:
+                yield json.loads(line)
+
+
+def _splits_of(seed: SeedRecord) -> list[str]:
+    found = {each["split"]: None for each in seed["questions"] if is_kept(each) and each["split"]}
+    if IMPORTED in seed["payload"]:
+        found[seed["fold"]] = None
+    return [split for split in found if split]
+
+
+def _without_contexts(seed: SeedRecord) -> SeedRecord:
+    """Return the seed without the bulk of a release: ten passages and more for each question."""
+    questions = [each.copy() for each in seed["questions"]]
+    for each in questions:
+        each.pop("contexts", None)
+    return {**seed, "questions": questions}
+
+
+def _write_line(file: IO[str], seed: SeedRecord) -> None:
+    file.write(json.dumps(seed, ensure_ascii=False) + "\n")
+
+
+class _Runs:
+    """The different runs of words of many texts, each text read once."""
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()
+        self._waiting: list[Any] = []
+        self._found: list[Any] = []
+
+    def add(self, text: str) -> None:
+        """Add the runs of a text."""
+        # The same passage has many questions.
+        if text and hash(text) not in self._seen:
+            self._seen.add(hash(text))
+            self._waiting.append(runs_of(text, WORDS_IN_A_ROW))
+            if len(self._waiting) == TEXTS_AT_ONCE:
+                self._found, self._waiting = [self.all()], []
+
+    def all(self) -> Any:
+        """Return all runs as sorted numbers, each once: uint64[n]."""
+        import numpy
+
+        return numpy.unique(
+            numpy.concatenate([numpy.zeros(0, "<u8"), *self._found, *self._waiting])
+        )
+
+
+def overlap(by_split: Mapping[str, Iterable[SeedRecord]], export: "ExportModule") -> Table:
+    """Return how much of the wording of each split the ones before it have; no row for one alone.
+
+    by_split: with all their texts, also of splits whose answers are withheld; they are read once.
+    """
+    found: dict[str, tuple[Any, Any]] = {}
+    for split, seeds in by_split.items():
+        questions, passages = _Runs(), _Runs()
+        for row in question_rows(split, seeds, export):
+            questions.add(row["question"])
+            proof = [part for name in PROOF for part in row.get(name) or ()]
+            for part in (*row["passages"], *proof):
+                passages.add(part["text"])
+        asked = questions.all()
+        if len(asked):
+            found[split] = asked, passages.all()
+    told: list[list[Cell]] = [
+        [split, other, *map(_share, found[split], found[other])]
+        for other, split in combinations(found, 2)
+    ]
+    return Table(OVERLAP, OVERLAP_TITLE, OVERLAP_COLUMNS, told, OVERLAP_NOTE, named=True)
+
+
+def _share(own: Any, others: Any) -> float | None:
+    import numpy
+
+    return float(numpy.isin(own, others, assume_unique=True).mean()) if len(own) else None
+
+
+def kept_folder(protocol: str, corpus: Corpus) -> Path:
+    """Return where the files of a corpus are kept, whether there are any or not."""
+    return inside(Path(settings.RANKINGS), f"{protocol}-{corpus.slug}")
+
+
+@contextmanager
+def kept_anew(protocol: Protocol, corpus: Corpus) -> Iterator[Path]:
+    """Yield a path for a new folder that takes the place of what was kept, all or nothing.
+
+    Raises OSError where nothing can be written.
+    """
+    target = kept_folder(protocol.name, corpus)
+    with release_folder.folder_beside(target) as space:
+        made = space / "made"
+        yield made
+        if target.exists():
+            target.rename(space / "before")
+        made.rename(target)
+
+
+def copy_rankings(collection: Collection, folder: Path) -> dict[str, str]:
+    """Copy the files that were kept of the collection's corpus; return what each holds."""
+    protocol = get_protocol(collection.protocol)
+    if not protocol.has(RANKERS):
+        return {}
+    kept = kept_folder(protocol.name, collection.corpus)
+    found = {
+        name: words
+        for name, words in protocol.part(RANKERS).FILES.items()
+        if (kept / name).is_file()
+    }
+    for name in found:
+        release_folder.put(folder, name, _pieces(kept / name))
+    return found
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(PIECE_BYTES):
+            yield piece
 
 
 @dataclass(frozen=True)
@@ -120,8 +318,8 @@ def write(
         spool = Spool(made.with_name("records.jsonl")).fill(
             export.identified(records(collection)), watcher.advance
         )
-        lines = assignment_log.assignment_lines(collection, withheld)
-        release_folder.put(made, assignment_log.FILE, lines)
+        lines = write_log.assignment_lines(collection, withheld)
+        release_folder.put(made, write_log.ASSIGNMENTS_FILE, lines)
         dates, pay = dates or dates_of(collection, now), rates_table(collection)
         if log:
             release_folder.put(log.parent, log.name, log_lines(collection, dates))
@@ -153,7 +351,7 @@ def write(
         columns=columns_of(export),
         examples=examples,
         dates=dates,
-        said=said(collection),
+        said=statements_of(collection),
     )
     told_of = list(told_by(spool.seeds(), withheld)) if withheld else []
     return _describe(facts, made, private, n_votes), told_of
@@ -181,14 +379,14 @@ def _write_votes(
     collection: Collection, made: Path, shown: Iterable[SeedRecord]
 ) -> tuple[int, dict[str, str]]:
     """Return how many votes were written, and what files there are beside them, with what."""
-    n_votes = votes_table.write_votes(made / votes_table.FILE, shown)
+    n_votes = row_tables.write_votes(made / row_tables.VOTES_FILE, shown)
     beside = label_files.write_labels(made, shown, parameters_of(collection))
-    if instructions := b"".join(worker_texts.instructions_lines(collection)):
-        release_folder.put(made, worker_texts.FILE, [instructions])
-        beside[worker_texts.FILE] = worker_texts.ABOUT
+    if instructions := b"".join(instructions_lines(collection)):
+        release_folder.put(made, INSTRUCTIONS_FILE, [instructions])
+        beside[INSTRUCTIONS_FILE] = ABOUT_INSTRUCTIONS
     if is_closed(collection.corpus):
         return n_votes, beside
-    return n_votes, beside | ranking_files.copy_rankings(collection, made)
+    return n_votes, beside | copy_rankings(collection, made)
 
 
 def _write_articles(
@@ -238,7 +436,7 @@ def _write_closed(
         # Of a withheld split its gold stands there under the same name.
         if not (private / name).exists():
             release_folder.put(private, name, chunks)
-    ranking_files.copy_rankings(collection, private)
+    copy_rankings(collection, private)
     if not has_gold:
         release_folder.put(private, CARD, [CLOSED_CARD.encode()])
     release_folder.write_sums(private)
@@ -293,8 +491,8 @@ def _write_private(
         private.mkdir(exist_ok=True)
         release_folder.put(private, name, chunks)
     if private.exists():
-        n_votes = votes_table.write_votes(
-            private / votes_table.FILE, withheld_records(spool.seeds(), withheld)
+        n_votes = row_tables.write_votes(
+            private / row_tables.VOTES_FILE, withheld_records(spool.seeds(), withheld)
         )
         release_folder.put(private, CARD, [PRIVATE_CARD.encode()])
         value = _manifest(collection, {"votes": n_votes}, release_folder.digests(private))

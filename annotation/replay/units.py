@@ -8,8 +8,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.release.assignment_log import units_of
 from annotation.release.log import AssignmentLine, Log, LogError
+from annotation.release.write_log import units_of
 from collector.models import Collection, Seed, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from annotation.release.split_overlap import PROOF
+from annotation.release.release_files import PROOF
 from collector.ingest.documents.tests import making
 from collector.serving import sample
 from tests.labelled_books import lay_out

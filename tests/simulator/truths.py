@@ -350,7 +350,7 @@ class Truths:
         """A release can be made, or says what to do, and that helps."""
         from annotation.decisions.verdicts import decide_collection
         from annotation.models import ReleaseOrder
-        from annotation.release import release_jobs
+        from annotation.release import publish_release
 
         def attempt() -> str:
             order = ReleaseOrder.ask(
@@ -358,7 +358,7 @@ class Truths:
             )
             if order is None:
                 return ""
-            release_jobs.fulfil(order.pk, TIME.now())
+            publish_release.fulfil(order.pk, TIME.now())
             order = ReleaseOrder.objects.get(pk=order.pk)
             self.life.seen["a release"] += order.state == "done"
             return "" if order.state == "done" else order.message

@@ -13,7 +13,7 @@ from annotation.models import (
     SplitAssignment,
     Verdict,
 )
-from annotation.release.release_jobs import fulfil
+from annotation.release.publish_release import fulfil
 from annotation.splits.cross_validation import begin_run, table_of
 from annotation.splits.human_performance import sample_questions
 from annotation.splits.single_hop_review import (

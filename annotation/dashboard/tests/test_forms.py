@@ -14,7 +14,7 @@ from annotation.dashboard.tests import test_candidate_sets, test_difficulty, tes
 from annotation.dashboard.tests.making import make_attempt, make_confirmed, make_question
 from annotation.dashboard.tests.test_questions import ask
 from annotation.models import Exclusion, SampledQuestion, Statement, Verdict
-from annotation.release.statements import said
+from annotation.release.facts import statements_of
 from collector.candidates.tests.making import make_pairs, make_towns
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
@@ -84,7 +84,9 @@ def statements(**_: Any) -> Shown:
     """What only a requester can say of a dataset."""
     made, page = make_collection(slug="pilot"), f"{PILOT}releases/said/"
     first, second = {"uses": "To test.", "limits": "Small."}, {"uses": "To train."}
-    return Shown(page, page, first, second, lambda: (said(made), Statement.objects.count()))
+    return Shown(
+        page, page, first, second, lambda: (statements_of(made), Statement.objects.count())
+    )
 
 
 def verdict(**_: Any) -> Shown:

@@ -20,7 +20,7 @@ from annotation.decisions.records import records
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Override, Verdict
 from annotation.records.schema import chosen_vote
-from annotation.release.votes_table import rows, write_votes
+from annotation.release.row_tables import vote_rows, write_votes
 from collector.models import Collection
 from tasks.models import Answer, Payment, Question
 from tasks.simulation.synthetic_fields import marked
@@ -376,7 +376,7 @@ def test_a_corrected_answer_is_released_and_is_no_vote(
     [record] = seed["questions"]
     assert chosen_vote(record) == record["correction"]
     assert len(record["votes"]) == 3
-    assert [row["corrected"] for row in rows([seed])] == [False, False, False, True]
+    assert [row["corrected"] for row in vote_rows([seed])] == [False, False, False, True]
     assert write_votes(tmp_path / "votes.parquet", [seed]) == 3
     decide_collection(pilot, timezone.now())
     assert Verdict.objects.get().chosen == verdict.chosen

@@ -19,7 +19,6 @@ from annotation.jobs import do_long_work, look_after_what_is_due
 from annotation.models import Release, ReleaseOrder, Statement, Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release import publish_release as publishing
-from annotation.release import release_jobs
 from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.splits.assignment import make_splits
 from collector.models import Collection, CollectionState
@@ -124,14 +123,14 @@ def test_a_fulfilled_order_names_its_release(
     release = issue_into(tmp_path, pilot)
     steps = ("decide_collection", "make_splits")
     for name in steps:
-        monkeypatch.setattr(release_jobs, name, lambda *given: None)
+        monkeypatch.setattr(publishing, name, lambda *given: None)
 
     def found(*given: object, recorded: Any) -> None:
         recorded(release, False)
 
     monkeypatch.setattr(publishing, "publish_release", found)
     order = order_of(pilot)
-    release_jobs.fulfil(order.pk, timezone.now())
+    publishing.fulfil(order.pk, timezone.now())
     order.refresh_from_db()
     assert (order.state, order.release) == (WorkState.DONE, release)
     assert "Nothing has changed since release 1." in rita.get(PAGE).content.decode()
@@ -189,10 +188,10 @@ def test_an_order_that_breaks_says_so_without_its_insides_and_can_be_tried_again
     def fail(order: ReleaseOrder) -> None:
         raise error
 
-    monkeypatch.setattr(release_jobs, "_make", fail)
+    monkeypatch.setattr(publishing, "_make", fail)
     order, now = order_of(pilot), timezone.now()
     for n in range(1, 5):
-        release_jobs.fulfil(order.pk, now + n * SILENT)
+        publishing.fulfil(order.pk, now + n * SILENT)
     order.refresh_from_db()
     assert (order.state, order.message, order.attempts) == (WorkState.FAILED, sentence, tries)
     page = rita.get(PAGE).content.decode()
@@ -212,11 +211,11 @@ def test_who_breaks_off_rests_before_the_next_try(
     def fail(order: ReleaseOrder) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(release_jobs, "_make", fail)
+    monkeypatch.setattr(publishing, "_make", fail)
     order = order_of(pilot)
     for pause in PAUSES:
         began = timezone.now()
-        release_jobs.fulfil(order.pk, began + SILENT)
+        publishing.fulfil(order.pk, began + SILENT)
         assert ReleaseOrder.due(began + pause / 2) == []
         assert ReleaseOrder.due(timezone.now() + pause) == [order.pk]
         assert "It is tried again within a minute." in rita.get(PAGE).content.decode()
@@ -226,7 +225,7 @@ def test_an_order_is_taken_by_one_job_and_again_when_that_has_died(pilot: Collec
     now = timezone.now()
     order = order_of(pilot, state=WorkState.RUNNING, free_at=now + SILENT)
     assert ReleaseOrder.due(now) == []
-    release_jobs.fulfil(order.pk, now)
+    publishing.fulfil(order.pk, now)
     order.refresh_from_db()
     assert order.state == WorkState.RUNNING
     assert ReleaseOrder.due(now + SILENT) == [order.pk]
@@ -243,7 +242,7 @@ def test_work_is_not_taken_from_who_slept_with_the_machine(
     real, steady = time.time, time.monotonic
     monkeypatch.setattr(time, "time", lambda: real() + 3600)
     woken = timezone.now() + timedelta(hours=1)
-    release_jobs.fulfil(order.pk, woken)
+    publishing.fulfil(order.pk, woken)
     order.refresh_from_db()
     assert (order.state, order.attempts) == (WorkState.RUNNING, 0)
     # What rests waits no longer for that, and what died is taken up a little later.
@@ -268,10 +267,9 @@ def test_a_job_that_lost_its_order_stops_and_leaves_it_to_the_other(
         return PublishedRelease(release, tmp_path, is_new=True)
 
     steps = ("decide_collection", "make_splits", "publish_release")
-    modules = (release_jobs, release_jobs, publishing)
-    for name, module in zip(steps, modules, strict=True):
-        monkeypatch.setattr(module, name, lambda *given, name=name, **_: lose(name))
-    release_jobs.fulfil(order.pk, timezone.now())
+    for name in steps:
+        monkeypatch.setattr(publishing, name, lambda *given, name=name, **_: lose(name))
+    publishing.fulfil(order.pk, timezone.now())
     assert tuple(done) == steps[: steps.index(lost_in) + 1]
     order.refresh_from_db()
     assert (order.state, order.claim) == (WorkState.RUNNING, "the other's")

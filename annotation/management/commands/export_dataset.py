@@ -9,10 +9,10 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
-from annotation.release.handing_on import push_to_hub, write_zip
 from annotation.release.log import LogError
 from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.release_files import Watcher
+from annotation.release.release_folder import push_to_hub, write_zip
 from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError

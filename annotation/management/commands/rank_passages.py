@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import RANKERS, Ranks
-from annotation.release.ranking_files import kept_anew, kept_folder
+from annotation.release.release_files import kept_anew, kept_folder
 from annotation.tables.terminal import table_lines
 from collector.models import Corpus
 from collector.protocols.loading import ProtocolError, get_protocol

@@ -27,7 +27,7 @@ from annotation.protocols.contracts import (
     VALIDATION,
 )
 from annotation.protocols.tests.folders import PROTOCOLS, leaves, tables
-from annotation.release.spool import Spool
+from annotation.release.release_files import Spool
 from collector.models import Collection
 from collector.protocols.loading import Protocol, ProtocolError
 from collector.protocols.parameters import FOLDS, Table

@@ -13,7 +13,7 @@ from annotation.protocols.iirc.tests.island import island
 from annotation.protocols.rag.tests.records import question, seed, vote
 from annotation.release.comparison import ANSWER, CAME, FURTHER, MOVED, WENT, Comparison, compare
 from annotation.release.publish_release import publish_release
-from annotation.release.votes_table import write_votes
+from annotation.release.row_tables import write_votes
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer, make_question, make_verdict
 from collector.models import Collection

@@ -13,12 +13,11 @@ from django.test import Client
 
 from annotation.decisions.records import records
 from annotation.protocols.iirc.tests.island import island
-from annotation.release import croissant, votes_table
-from annotation.release.assignment_log import assignment_lines
-from annotation.release.dataset_card import MANIFEST
-from annotation.release.hub_header import without_header
+from annotation.release import croissant, row_tables
+from annotation.release.dataset_card import MANIFEST, without_header
 from annotation.release.publish_release import publish_release
 from annotation.release.tests.reference_readers import read_release
+from annotation.release.write_log import assignment_lines
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer
 from collector.ingest.licences import SEVERAL, UNKNOWN, licence_cautions
@@ -57,8 +56,8 @@ def test_every_vote_is_there_dropped_questions_and_second_readings_too(tmp_path:
         stage="human_performance",
     )
     folder = release(collection, tmp_path / "out")
-    rows = table(folder / votes_table.FILE)
-    assert list(rows[0]) == list(votes_table.COLUMNS)
+    rows = table(folder / row_tables.VOTES_FILE)
+    assert list(rows[0]) == list(row_tables.VOTE_COLUMNS)
     assert len(rows) == 16
     assert {row["outcome"] for row in rows} == {"kept", "dropped"}
     assert [row["stage"] for row in rows].count("human_performance") == 1
@@ -78,10 +77,10 @@ def test_every_vote_is_there_dropped_questions_and_second_readings_too(tmp_path:
 def test_votes_are_written_in_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pyarrow import parquet
 
-    monkeypatch.setattr(votes_table, "ROWS_PER_GROUP", 4)
-    assert votes_table.write_votes(tmp_path / "v.parquet", records(island())) == 15
+    monkeypatch.setattr(row_tables, "VOTES_PER_GROUP", 4)
+    assert row_tables.write_votes(tmp_path / "v.parquet", records(island())) == 15
     assert parquet.ParquetFile(tmp_path / "v.parquet").num_row_groups == 4
-    assert votes_table.write_votes(tmp_path / "none.parquet", []) == 0
+    assert row_tables.write_votes(tmp_path / "none.parquet", []) == 0
     assert table(tmp_path / "none.parquet") == []
 
 
@@ -140,7 +139,7 @@ def test_simulated_work_is_named_before_anything_else(tmp_path: Path) -> None:
     lines = [line for line in without_header(card).splitlines() if line]
     assert lines[0] == "# The pilot"
     assert lines[1].startswith("> **Simulated work.** 8 of 8 questions and 15 of 15 answers (100 %")
-    assert all(row["synthetic"] for row in table(folder / votes_table.FILE))
+    assert all(row["synthetic"] for row in table(folder / row_tables.VOTES_FILE))
     described = json.loads((folder / "croissant.json").read_text())
     for told in (described["description"], described["rai:dataCollection"]):
         assert told.startswith("8 of 8 questions and 15 of 15 answers (100 % of both) were made by")

@@ -16,9 +16,9 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Release
 from annotation.protocols.hotpotqa.tests.pairs import pairs
-from annotation.release import handing_on
-from annotation.release.handing_on import push_to_hub, write_zip
+from annotation.release import release_folder
 from annotation.release.publish_release import PublishedRelease, publish_release
+from annotation.release.release_folder import push_to_hub, write_zip
 from annotation.tests.making import NOW
 from common.actions import ActionError
 
@@ -212,7 +212,7 @@ def test_each_failure_is_one_line_and_the_release_is_there(
     refused("The hub has not taken it all: ")
     monkeypatch.setenv("HF_TOKEN", "")
     refused("Set HF_TOKEN in the environment")
-    monkeypatch.setattr(handing_on.importlib, "import_module", _missing)
+    monkeypatch.setattr(release_folder.importlib, "import_module", _missing)
     refused("huggingface_hub, which is not installed: make setup-hub")
     with pytest.raises(CommandError, match="give that too"):
         call_command("export_dataset", "pilot", public=True)

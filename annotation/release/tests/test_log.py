@@ -11,10 +11,9 @@ from django.core.management import CommandError, call_command
 from annotation.decisions.by_hand import correct, exclude_worker, follow_votes, override_verdict
 from annotation.models import Verdict
 from annotation.protocols.iirc.tests.island import island
-from annotation.release.assignment_log import assignments, work_digest
 from annotation.release.log import LogError, SeedLine
 from annotation.release.publish_release import publish_release
-from annotation.release.write_log import check_loggable
+from annotation.release.write_log import assignments, check_loggable, work_digest
 from annotation.replay.read_log import read_log
 from annotation.replay.recreation import recreate_collection, recreate_seeds
 from annotation.replay.remake_release import decide_again, different_files, mark_again

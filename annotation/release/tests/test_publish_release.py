@@ -15,9 +15,9 @@ from annotation.decisions.verdicts import decide_collection
 from annotation.models import Release, Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release import publish_release as publishing
+from annotation.release.facts import not_said
 from annotation.release.publish_release import publish_release, reconcile
 from annotation.release.release_folder import digests, folder_beside, left_behind
-from annotation.release.statements import not_said
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer, make_question, make_verdict
 from collector.models import Collection, Corpus
@@ -221,7 +221,7 @@ def test_a_failure_leaves_nothing_behind(
     def full(*given: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("annotation.release.votes_table.write_votes", full)
+    monkeypatch.setattr("annotation.release.row_tables.write_votes", full)
     with pytest.raises(ActionError, match=r"No space left on device\); nothing"):
         publish_release(collection, tmp_path / "out", NOW)
     assert not list(tmp_path.iterdir())

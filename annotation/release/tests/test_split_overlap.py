@@ -8,7 +8,7 @@ import pytest
 from annotation.protocols.contracts import EXPORT
 from annotation.protocols.iirc.tests.island import island
 from annotation.protocols.rag.tests.records import QUAY, mark, question, seed, vote
-from annotation.release.split_overlap import overlap
+from annotation.release.release_files import overlap
 from annotation.release.tests.test_files import release
 from collector.protocols.loading import get_protocol
 

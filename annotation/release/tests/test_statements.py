@@ -8,8 +8,8 @@ import pytest
 
 from annotation.models import About, Statement
 from annotation.protocols.iirc.tests.island import island
+from annotation.release.facts import LONGEST_STATEMENT, do_say, not_said, statements_of
 from annotation.release.publish_release import publish_release
-from annotation.release.statements import LONGEST, do_say, not_said, said
 from annotation.release.tests.reference_readers import read_release
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW
@@ -69,8 +69,8 @@ def test_what_is_said_is_in_later_releases_alone(collection: Collection, tmp_pat
 def test_the_last_of_each_holds_and_an_empty_one_takes_it_back(collection: Collection) -> None:
     assert do_say(collection, {"uses": "A", "limits": "B\r\nC "}, "rita", NOW) == ["uses", "limits"]
     assert do_say(collection, {"uses": "A", "limits": ""}, "ada", NOW) == ["limits"]
-    assert said(collection) == {"uses": "A"}
-    assert "Known limits and uses to avoid" in not_said(said(collection))
+    assert statements_of(collection) == {"uses": "A"}
+    assert "Known limits and uses to avoid" in not_said(statements_of(collection))
     assert list(Statement.objects.values_list("text", "by")) == [
         ("A", "rita"),
         ("B\nC", "rita"),
@@ -82,7 +82,7 @@ def test_the_last_of_each_holds_and_an_empty_one_takes_it_back(collection: Colle
     ("wanted", "sentence"),
     [
         ({"colour": "red"}, "Nothing called 'colour' is asked"),
-        ({"uses": "x" * (LONGEST + 1)}, "4,001 characters are too many"),
+        ({"uses": "x" * (LONGEST_STATEMENT + 1)}, "4,001 characters are too many"),
         ({"page": "javascript:alert(1)"}, "give an address that begins with https://"),
         ({"page": "https://a.example/}\n, note={x"}, "give an address"),
         ({"contact": "a\nb"}, "write it on one line"),

@@ -11,9 +11,8 @@ from annotation.dashboard.tests.making import (
     make_lines,
     make_submission,
 )
-from annotation.release.assignment_log import assignments
 from annotation.release.facts import left_out
-from annotation.release.write_log import _decisions
+from annotation.release.write_log import _decisions, assignments
 from annotation.reports.collection import tables_of
 from collector.models import Collection
 from common.actions import ActionError

@@ -9,9 +9,8 @@ import pytest
 from annotation.models import Context, SplitAssignment, Verdict
 from annotation.protocols.hotpotqa.contexts import wanted
 from annotation.protocols.hotpotqa.tests.pairs import ask, pairs, town
-from annotation.release import contexts
-from annotation.release.contexts import find_contexts
-from annotation.release.publish_release import publish_release
+from annotation.release import publish_release as publishing
+from annotation.release.publish_release import find_contexts, publish_release
 from annotation.tests.making import NOW
 from collector.models import Collection, Paragraph
 from collector.protocols.creation import parameters_of
@@ -122,11 +121,11 @@ def test_what_is_stored_stays_and_found_again_is_the_same(
 ) -> None:
     find_contexts(collection)
     before = stored()
-    monkeypatch.setattr(contexts, "index_of", None)
+    monkeypatch.setattr(publishing, "index_of", None)
     assert find_contexts(collection) == 0
     monkeypatch.undo()
     Context.objects.all().delete()
-    monkeypatch.setattr(contexts, "AT_ONCE", 1)
+    monkeypatch.setattr(publishing, "CONTEXTS_AT_ONCE", 1)
     said: list[str] = []
     find_contexts(collection, said.append)
     assert stored() == before

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from annotation.models import Context, SplitAssignment, ToldQuestion, Verdict
 from annotation.protocols.hotpotqa.file_format import WITHHELD, settings_of
 from annotation.protocols.hotpotqa.tests.pairs import ask, give_context, town
-from annotation.release.assignment_log import work_digest
 from annotation.release.publish_release import publish_release
 from annotation.release.release_files import Watcher
+from annotation.release.write_log import work_digest
 from annotation.splits.assignment import make_splits
 from annotation.splits.cross_validation import Facts
 from annotation.tests.making import NOW, make_collection, make_corpus

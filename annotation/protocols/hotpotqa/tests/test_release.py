@@ -25,10 +25,10 @@ from annotation.protocols.hotpotqa.tests.pairs import (
     town,
 )
 from annotation.records.withholding import public_records
-from annotation.release.assignment_log import work_digest
 from annotation.release.official_import import Source, import_official_files
 from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.tests.reference_readers import read_release
+from annotation.release.write_log import work_digest
 from annotation.splits.assignment import make_splits
 from annotation.splits.cross_validation import Facts
 from annotation.tests.making import NOW, make_answer

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.protocols.quac.references import accuracies, majority, read_labels
-from annotation.release.votes_table import write_votes
+from annotation.release.row_tables import write_votes
 
 LABELS = st.lists(st.sampled_from("ynx"), min_size=1, max_size=6)
 

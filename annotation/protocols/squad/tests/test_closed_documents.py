@@ -16,7 +16,7 @@ from annotation.protocols.iirc.tests.island import island
 from annotation.protocols.rag.tests.records import QUAY, mark, question, seed, vote
 from annotation.protocols.squad.tests.conftest import publish_small
 from annotation.protocols.squad.tests.test_whole_way import run
-from annotation.release.closed_text import WithoutText, is_closed, text_digest
+from annotation.records.withholding import WithoutText, is_closed, text_digest
 from collector.ingest.licences import CLOSED
 from collector.models import Corpus, Document, Paragraph
 from tests.page_workers import Person, look

@@ -10,7 +10,7 @@ import pytest
 
 from annotation.protocols.squad import export
 from annotation.protocols.squad.official_records import LayoutError
-from annotation.release.spool import Spool
+from annotation.release.release_files import Spool
 
 SAMPLE = json.loads((Path(__file__).parents[1] / "sample.json").read_text("utf-8"))
 TRAIN, DEV = "train-v2.0.json", "dev-v2.0.json"
