@@ -7,7 +7,7 @@ from django.utils import timezone
 from collector.celery import app
 from collector.serving import liveness
 from common.prepared_sql import PreparedQuery
-from tasks.dialog.dialog_maintenance import maintain_dialogs, stages_to_maintain
+from tasks.dialog.maintenance import maintain_dialogs, stages_to_maintain
 from tasks.models import Ticket, TicketState
 from tasks.work import due_work
 

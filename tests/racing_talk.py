@@ -38,7 +38,8 @@ def sweep(stage_id: int, times: int, start: float) -> int:
 
 def end_it(dialogs: list[int], start: float) -> int:
     """End and settle these dialogs, and look after their stage, all at once."""
-    from tasks.dialog import dialog_maintenance, moves, presence, settlement
+    from tasks.dialog import maintenance as dialog_maintenance
+    from tasks.dialog import moves, presence, settlement
     from tasks.models import Dialog, Ticket
     from tasks.work.dialog_rules import Ending, Role
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from tests.test_architecture import ROOT, sources
 
-MONEY = {f"money.{name}" for name in ("bonuses", "budget", "compensation", "external_bonuses")}
-MONEY |= {"money.pay_decisions", "money.payments", "money.rejections", "money.rejection_delivery"}
-MONEY |= {"people.problem_reports", "posting.reconcile", "posting.empty_submissions"}
+MONEY = {f"paying.{name}" for name in ("bonuses", "compensation", "decisions", "rejections")}
+MONEY |= {"paying.reconcile", "paying.empty_submissions", "ledger.budget", "ledger.payments"}
+MONEY |= {"people.reports"}
 # The requester's pages about money, and nothing else of what believes.
 PAGES = {f"annotation/dashboard/money/{name}.py" for name in ("assignments", "views")}
 PAGES |= {"annotation/dashboard/people/problem_views.py"}
@@ -85,7 +85,7 @@ def test_nobody_proposes_to_reject_but_a_person_on_one_page() -> None:
         and isinstance(node.value, ast.Name)
         and node.value.id == "rejections"
     }
-    assert proposing == {"tasks/paying/pay_decisions.py"}
+    assert proposing == {"tasks/paying/decisions.py"}
 
 
 def test_the_pages_about_money_ask_for_no_verdict() -> None:
@@ -110,7 +110,7 @@ def test_nothing_that_believes_leads_to_pay_however_far_one_follows_its_imports(
             reached.add(name)
             waiting += imported(place)
     # An estimate reads what the budget holds; nobody is paid by it.
-    assert {f"tasks.{name}" for name in MONEY - {"money.budget"}} & reached == set()
+    assert {f"tasks.{name}" for name in MONEY - {"ledger.budget"}} & reached == set()
     assert len(reached) > len(BELIEF)
 
 

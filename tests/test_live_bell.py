@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from tasks.dialog import bell
-from tasks.dialog.bell import EVERYBODY, Bell, Letter
-from tasks.dialog.whereabouts import Whereabouts
+from tasks.dialog import notifier as bell
+from tasks.dialog.notifier import EVERYBODY, Bell, Letter, Whereabouts
 from tests.rehearsals import restartable_services
 
 BACK_SECONDS = 5.0

@@ -28,7 +28,7 @@ from collector.models import Collection, Paragraph, Seed, SeedParagraph
 from collector.models.corpus import CorpusKind
 from collector.protocols.creation import parameters_of
 from tasks.models import Answer, Question, Skip
-from tasks.simulation.synthetic_fields import genuine, made_up
+from tasks.simulation.identity import genuine, made_up
 
 CHUNK_SEEDS = 100
 

@@ -15,9 +15,8 @@ from collector.protocols.stage_tables import FormTable, LabelTable, TextTable
 from common.actions import ActionError
 from tasks.models import Session, UnitItem
 from tasks.models.people import ARCHIVE
-from tasks.work.kinds.kind import Data
+from tasks.work.kinds.kind import Data, protocol_problems
 from tasks.work.kinds.kind import Item as PageItem
-from tasks.work.kinds.protocol_checks import protocol_problems
 from tasks.work.kinds.registry import kind_of
 
 

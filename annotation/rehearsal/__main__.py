@@ -51,8 +51,7 @@ if __name__ == "__main__":
     from collector.protocols.loading import ProtocolError
     from common.actions import ActionError
     from tasks.crowd.requester_api import MarketplaceError
-    from tasks.simulation.browser import UnreachableError
-    from tasks.simulation.page_parser import StuckError
+    from tasks.simulation.browser import StuckError, UnreachableError
 
     try:
         main(here)

@@ -14,8 +14,7 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 
 from tasks.pages.work_page import CLOSING, OPENING, script
-from tasks.simulation.observer import Data, Observer, State
-from tasks.simulation.page_parser import Page, StuckError
+from tasks.simulation.browser import Data, Observer, Page, State, StuckError
 from tasks.simulation.worker import AVAILABLE
 
 MOST_PAGES = 60

@@ -17,7 +17,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
 from tasks.costs import Totals, cents_per_hour
 from tasks.models import Payment, PaymentState
-from tasks.simulation import collection_watch
+from tasks.simulation import crowd
 from tasks.simulation.crowd import Result
 from tasks.work.kinds.hit_words import title_of
 
@@ -121,7 +121,7 @@ def _problems(
         yield _problem("time", "The time was over before all work was done.")
     titles = {stage["name"]: stage["title"] for stage in stages}
     tables = parameters_of(collection).stages()
-    for name, number in collection_watch.places_left(collection).items():
+    for name, number in crowd.places_left(collection).items():
         # More may try to qualify than have to.
         if tables[name].qualifies:
             continue

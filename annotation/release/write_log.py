@@ -75,7 +75,7 @@ from tasks.models import (
     Unit,
     UnitItem,
 )
-from tasks.simulation.synthetic_fields import SYNTHETIC_FIELDS, made_up
+from tasks.simulation.identity import SYNTHETIC_FIELDS, made_up
 from tasks.work.dialog_rules import Ending, Reply, Role
 
 ASSIGNMENTS_FILE = "assignments.jsonl"

@@ -55,7 +55,7 @@ from tasks.models import (
     Submission,
     Worker,
 )
-from tasks.simulation.synthetic_fields import marked
+from tasks.simulation.identity import marked
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,8 @@ from tasks.models import (
     Worker,
 )
 from tasks.people import eligibility, qualifications
-from tasks.simulation.browser import Browser
+from tasks.simulation.browser import Browser, Page
 from tasks.simulation.identity import introduce
-from tasks.simulation.page_parser import Page
 from tasks.simulation.work_page import WorkPage
 from tasks.simulation.worker import SimulatedWorker
 from tasks.work import leases

@@ -15,7 +15,7 @@ from annotation.models import Verdict
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
-from tasks.lifecycle.unfinished_work import UnfinishedWork, unfinished_work_of
+from tasks.lifecycle.publication import UnfinishedWork, unfinished_work_of
 from tasks.models import (
     EmptySubmission,
     Grant,

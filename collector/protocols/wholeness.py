@@ -20,7 +20,7 @@ SEEDS, CURATED_SEEDS = (
 )
 NEEDED = (
     "collector.seeds.seed_contracts.SPLITS",
-    "tasks.work.kinds.protocol_checks.CHECKS",
+    "tasks.work.kinds.kind.CHECKS",
     "annotation.protocols.contracts.VALIDATION",
     "annotation.protocols.contracts.EXPORT",
 )

@@ -10,29 +10,21 @@ import secrets
 import time
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 from django.db import DatabaseError
 from django.utils import timezone
 
 from collector.serving.metrics import relayed
-from tasks.dialog import moves, socket_actions
-from tasks.dialog.bell import Bell
-from tasks.dialog.database_threads import in_thread
-from tasks.dialog.dialog_state import TicketView
-from tasks.dialog.fingerprint import (
-    Marks,
-    StateFingerprint,
-    fingerprint_of,
-    marks_of,
-    record_presence,
-)
-from tasks.dialog.group_commit import GroupCommit
+from tasks.dialog import moves, presence, socket_actions
+from tasks.dialog.database_threads import GroupCommit, in_thread
+from tasks.dialog.dialog_state import TicketView, last_lines
 from tasks.dialog.moves import JudgedMove, Move, StoredMove
+from tasks.dialog.notifier import Bell
 from tasks.dialog.partner_view import change_of, page_state
 from tasks.dialog.socket_actions import Holder, State
-from tasks.models import Ticket, TicketState
+from tasks.models import Dialog, Ticket, TicketState
 from tasks.work.dialog_rules import Refused
 
 log = logging.getLogger(__name__)
@@ -42,6 +34,50 @@ AWAY_SECONDS = 2.0
 HEARTBEAT_SECONDS = 20
 # How often it is looked while notices of other processes are lost.
 POLL_SECONDS = 2.0
+
+
+class StateFingerprint(NamedTuple):
+    """What a page would show otherwise if it changed, without the turns themselves."""
+
+    state: str
+    dialog_id: int | None = None
+    dialog_state: str = ""
+    moved_at: datetime | None = None
+    partner_present: bool = False
+
+
+Marks = dict[int, tuple[StateFingerprint, Ticket | None]]
+
+
+def fingerprint_of(view: TicketView, now: datetime) -> StateFingerprint:
+    """Return the mark of what the holder's page shows, to be compared with that of the rows."""
+    last = view.dialogs[-1] if view.dialogs else None
+    row, partner = (last.row, last.partner) if last else (None, None)
+    return _mark(view.ticket, row, partner, now)
+
+
+def _mark(
+    ticket: Ticket, row: Dialog | None, partner: Ticket | None, now: datetime
+) -> StateFingerprint:
+    if row is None or partner is None:
+        return StateFingerprint(str(ticket.state))
+    present = presence.is_present(partner, now)
+    return StateFingerprint(str(ticket.state), row.pk, str(row.state), row.moved_at, present)
+
+
+def record_presence(ticket_ids: list[int]) -> Marks:
+    """Note that the sockets of these tickets are open; returns the marks of their rows."""
+    presence.seen(ticket_ids, timezone.now())
+    return marks_of(ticket_ids)
+
+
+def marks_of(ticket_ids: list[int]) -> Marks:
+    """Return the marks of these tickets' rows, each with the partner's row, None without one."""
+    now = timezone.now()
+    lines = last_lines(ticket_ids)
+    return {
+        ticket.pk: (_mark(ticket, row, partner, now), partner) for ticket, row, partner in lines
+    }
 
 
 class Page(Protocol):

@@ -1,17 +1,17 @@
 """Dialog HITs: a ticket to be brought together with a partner; the section comes with them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import DialogTable
 from collector.serving.plan import LONGEST_MESSAGE_BYTES
-from tasks.dialog.advice import hints_on_question
 from tasks.dialog.partner_view import trial_state
 from tasks.dialog.pay import usual_turns_cents
 from tasks.models import (
@@ -22,12 +22,22 @@ from tasks.models import (
     Ticket,
     TicketState,
     Topic,
+    Turn,
     Unit,
     Worker,
 )
 from tasks.work import dialog_rules as rules
 from tasks.work.dialog_rules import Role, limits_of
-from tasks.work.kinds.kind import Data, Documents, ExtraPay, Item, StageKind, table_as
+from tasks.work.kinds.kind import (
+    Data,
+    Documents,
+    ExtraPay,
+    Item,
+    StageKind,
+    protocol_problems,
+    table_as,
+)
+from tasks.work.sections import section_of
 from tasks.work.widgets import reply
 from tasks.work.widgets.problems import Problem
 
@@ -144,3 +154,33 @@ class DialogKind(StageKind):
 
     def store(self, submission: Submission, data: Data) -> None:
         """Write nothing: turns are kept as they are taken, and settled when a dialog is over."""
+
+
+def hints_on_question(lease: Lease, message: UUID) -> list[Problem]:
+    """Return what the protocol's checks say of the question that this message of the page asked.
+
+    `index`: its place among all questions that the lease's worker has asked. Nothing is said of
+    what somebody else asked.
+    """
+    asked = Turn.objects.filter(dialog__student_ticket__lease=lease)
+    turn = asked.filter(question_message=message).select_related("dialog__topic").first()
+    if turn is None:
+        return []
+    stage = lease.unit.stage
+    parameters = parameters_of(stage.collection)
+    section = section_of(turn.dialog.topic.seed_id)
+    seen: dict[str, object] = {
+        "title": section.title,
+        "heading": section.heading,
+        "background": section.background,
+    }
+    found = protocol_problems(
+        stage.collection.protocol,
+        {"questions": [turn.question]},
+        [seen],
+        parameters.stages()[stage.name],
+        parameters,
+    )
+    before = Q(dialog__lt=turn.dialog_id) | Q(dialog=turn.dialog_id, number__lt=turn.number)
+    place = asked.filter(before).count()
+    return [replace(each, index=place) for each in found if each.hint]

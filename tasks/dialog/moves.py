@@ -16,7 +16,6 @@ from django.db import connection, transaction
 
 from common.prepared_sql import change, execute
 from tasks.dialog.dialog_state import DialogSnapshot, TicketView, view_of
-from tasks.dialog.messages import OUT_OF_DATE
 from tasks.models import Dialog, DialogState, PartnerReport, Ticket
 from tasks.work import dialog_rules as rules
 from tasks.work.dialog_rules import Ending, Refused, Reply, Role
@@ -98,6 +97,7 @@ UPDATE tasks_dialog SET moved_at = given.at FROM {GIVEN} WHERE tasks_dialog.id =
 """
 # Whoever loses against another move of the same dialog so often is told to try again.
 TRIES = 5
+OUT_OF_DATE = "This page is out of date; reload it."
 BUSY = "The dialog has just gone on; look at it, and send this again."
 
 

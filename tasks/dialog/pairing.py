@@ -1,7 +1,8 @@
 """Brings two workers who wait together: claimed by one on arrival, or swept by the job."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +20,6 @@ from common.prepared_sql import (
     locking,
 )
 from tasks.dialog.dialog_state import dialog_table
-from tasks.dialog.matching import WaitingWorker, match_pairs
 from tasks.dialog.pay import longest_dialog_cents
 from tasks.dialog.presence import FRESH, seconds_waited, who_are_present
 from tasks.ledger import budget
@@ -108,6 +108,63 @@ MEETING = JoinedQuery(
 LOOKED_AT = 20
 # How many pairs are begun in one transaction.
 AT_ONCE = 100
+
+
+@dataclass(frozen=True)
+class WaitingWorker:
+    """Somebody who waits, and what they qualify for."""
+
+    ticket: int
+    worker: str
+    can_ask: bool
+    can_teach: bool
+
+    @property
+    def roles(self) -> tuple[bool, bool]:
+        """Return whether they can ask and whether they can teach."""
+        return self.can_ask, self.can_teach
+
+
+# With whom somebody of these roles can talk.
+PARTNERS = {
+    (True, True): ((True, True), (True, False), (False, True)),
+    (True, False): ((True, True), (False, True)),
+    (False, True): ((True, True), (True, False)),
+}
+
+
+def match_pairs(
+    queue: Iterable[WaitingWorker], avoided: Mapping[str, set[str]]
+) -> list[tuple[WaitingWorker, WaitingWorker]]:
+    """Return pairs of people who qualify for different roles, in the order in which they came.
+
+    Nobody is in two pairs, with themselves, or with somebody whom they avoid. avoided: for every
+    worker with whom they are not to talk again. Takes time in proportion to the queue.
+    """
+    # Dictionaries keep the order in which people came, and let go of anybody at once.
+    free: dict[tuple[bool, bool], dict[int, WaitingWorker]] = {roles: {} for roles in PARTNERS}
+    pairs = []
+    for comer in queue:
+        others = {comer.worker, *avoided.get(comer.worker, ())}
+        first = min(
+            (
+                each
+                for roles in PARTNERS[comer.roles]
+                if (each := _first(free[roles].values(), others))
+            ),
+            key=lambda each: each.ticket,
+            default=None,
+        )
+        if first is None:
+            free[comer.roles][comer.ticket] = comer
+        else:
+            del free[first.roles][first.ticket]
+            pairs.append((first, comer))
+    return pairs
+
+
+def _first(people: Iterable[WaitingWorker], avoided: set[str]) -> WaitingWorker | None:
+    return next((each for each in people if each.worker not in avoided), None)
 
 
 def claim(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from common.rate_limit import MemoryBucket
-from tasks.dialog import messages, socket_actions
+from tasks.dialog import socket_actions
 from tasks.dialog.database_threads import THREADS
 from tasks.dialog.hub import Hub, Seat, hub_here
 from tasks.work.dialog_rules import Refused
@@ -105,8 +105,8 @@ class DialogSocket:
         """Take one message of the page; whatever is wrong with it is answered, not raised."""
         message: Message = {}
         try:
-            message = messages.read_message(text)
-            if wait := self._bucket.take(messages.MESSAGES, time.monotonic()):
+            message = socket_actions.read_message(text)
+            if wait := self._bucket.take(socket_actions.MESSAGES, time.monotonic()):
                 self._refuse(TOO_MANY, message.get("id"), wait=wait)
             elif self._seat is None:
                 await self._introduce(message)
@@ -121,7 +121,7 @@ class DialogSocket:
 
     async def _introduce(self, message: Message) -> None:
         try:
-            holder = socket_actions.holder_of(messages.token_of(message))
+            holder = socket_actions.holder_of(socket_actions.token_of(message))
             self._seat = await self._hub.enter(self, holder, again=message.get("again") is True)
         except Refused as refused:
             self._refuse(str(refused))

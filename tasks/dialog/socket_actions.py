@@ -3,25 +3,33 @@
 import random
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
+import orjson
 from django.core import signing
 from django.core.cache import cache
 from django.utils import timezone
 
 from collector.ingest.segmentation import tokens
-from tasks.dialog import messages, moves, pairing, presence, settlement, waiting_room
+from common.rate_limit import Limit
+from tasks.dialog import moves, pairing, presence, settlement, waiting_room
 from tasks.dialog.dialog_state import TicketView, view_of
-from tasks.dialog.moves import Move
+from tasks.dialog.moves import OUT_OF_DATE, Move
 from tasks.dialog.partner_view import page_state
 from tasks.models import Dialog, LeaseState, Ticket, TicketState
+from tasks.payload import shallow, typable
 from tasks.people.lease_context import GONE, LEASE_SALT, LONGEST_STAY, held_lease
-from tasks.work.dialog_rules import Ending, Refused
+from tasks.work.dialog_rules import Ending, Refused, Reply
 
 OVER = "Your time for this HIT is over, or it was returned. Open it again from the marketplace."
 
 
 State = dict[str, Any]
 Holder = tuple[int, str]
+# Of one socket: as fast as anybody types, and not as fast as anybody can flood.
+MESSAGES = Limit(at_once=40, seconds=0.5)
+LONGEST_NOTE = 500
+REASONS = ("rude", "nonsense", "silent", "other")
 
 
 def holder_of(token: str) -> Holder:
@@ -104,8 +112,8 @@ def move_of(message: dict[str, Any]) -> Move | None:
     kind = message.get("type")
     if kind not in ("ask", "answer"):
         return None
-    said = messages.question_of(message) if kind == "ask" else messages.reply_of(message)
-    return Move(messages.dialog_of(message), messages.id_of(message), said)
+    said = question_of(message) if kind == "ask" else reply_of(message)
+    return Move(dialog_of(message), id_of(message), said)
 
 
 def after_the_last(made: moves.JudgedMove) -> list[int]:
@@ -121,7 +129,7 @@ def act(seen: TicketView, message: dict[str, Any]) -> list[int]:
     """
     now = timezone.now()
     if message.get("type") == "draft":
-        dialog = _own(messages.dialog_of(message), seen)
+        dialog = _own(dialog_of(message), seen)
         keep_draft(seen.ticket.pk, dialog.pk, message.get("draft"))
         return []
     view = view_of(seen.ticket.pk, seen)
@@ -129,7 +137,7 @@ def act(seen: TicketView, message: dict[str, Any]) -> list[int]:
     if message.get("type") == "finish":
         settlement.finish(ticket, now)
         return [ticket.pk]
-    dialog = _own(messages.dialog_of(message), view)
+    dialog = _own(dialog_of(message), view)
     match message.get("type"):
         case "ready":
             presence.ready(dialog.pk, ticket.pk, now)
@@ -138,16 +146,16 @@ def act(seen: TicketView, message: dict[str, Any]) -> list[int]:
             role = moves.role_of(dialog, ticket)
             return _settle(moves.end(dialog.pk, role, Ending.ENDED, now), now)
         case "report":
-            reason, note = messages.report_of(message)
+            reason, note = report_of(message)
             return _settle(moves.report(dialog.pk, ticket, reason, note, now), now)
-    raise Refused(messages.OUT_OF_DATE)
+    raise Refused(moves.OUT_OF_DATE)
 
 
 def _own(dialog_id: int, view: TicketView) -> Dialog:
     """Return a dialog of the ticket's own, also one that is over. Raises Refused."""
     dialog = view.dialog(dialog_id)
     if dialog is None:
-        raise Refused(messages.OUT_OF_DATE)
+        raise Refused(moves.OUT_OF_DATE)
     return dialog.row
 
 
@@ -194,3 +202,61 @@ def kept_draft(ticket_id: int) -> dict[str, Any] | None:
 
 def _key(ticket_id: int) -> str:
     return f"dialog-draft-{ticket_id}"
+
+
+def read_message(text: str | None) -> dict[str, Any]:
+    """Return a message, cleaned of what cannot be typed. Raises Refused."""
+    try:
+        message = shallow(orjson.loads(text or ""))
+    except ValueError:
+        message = None
+    if not isinstance(message, dict):
+        raise Refused("This could not be read; reload the page.")
+    cleaned: dict[str, Any] = typable(message)
+    return cleaned
+
+
+def token_of(message: dict[str, Any]) -> str:
+    """Return the token of an introduction, empty where there is none."""
+    token = message.get("token")
+    return token if isinstance(token, str) else ""
+
+
+def id_of(message: dict[str, Any]) -> UUID:
+    """Return the page's own id of a message. Raises Refused."""
+    try:
+        return UUID(str(message.get("id")))
+    except ValueError:
+        raise Refused(OUT_OF_DATE) from None
+
+
+def dialog_of(message: dict[str, Any]) -> int:
+    """Return the dialog that a move was made in. Raises Refused."""
+    dialog = message.get("dialog")
+    if type(dialog) is not int or not 0 < dialog < 2**63:
+        raise Refused(OUT_OF_DATE)
+    return dialog
+
+
+def question_of(message: dict[str, Any]) -> str:
+    """Return the question that is asked. Raises Refused."""
+    text = message.get("text")
+    if not isinstance(text, str):
+        raise Refused(OUT_OF_DATE)
+    return text
+
+
+def reply_of(message: dict[str, Any]) -> Reply:
+    """Return the answer that is given; whether it fits the section, the rules know."""
+    start, end = message.get("start"), message.get("end")
+    if not all(value is None or (type(value) is int and value >= 0) for value in (start, end)):
+        raise Refused("Mark the answer in the section, or choose “No answer”.")
+    return Reply(start, end, str(message.get("continuation")), str(message.get("affirmation")))
+
+
+def report_of(message: dict[str, Any]) -> tuple[str, str]:
+    """Return why a partner is reported, and in which words. Raises Refused."""
+    reason, note = message.get("reason"), message.get("note", "")
+    if reason not in REASONS:
+        raise Refused("Choose what was wrong with your partner.")
+    return str(reason), str(note)[:LONGEST_NOTE]

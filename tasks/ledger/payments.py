@@ -13,6 +13,7 @@ from collector.protocols.parameters import Parameters
 from common.actions import ActionError
 from common.prepared_sql import change, insert, inserting
 from tasks.ledger import budget
+from tasks.ledger.performance_bonuses import enter_bonus
 from tasks.models import (
     EmptySubmission,
     Lease,
@@ -211,29 +212,6 @@ def mark_approved(work: Work, state: ReceiptState, now: datetime) -> None:
         work.payments.filter(state=PaymentState.DUE).update(
             state=PaymentState.CONFIRMED, confirmed_at=now
         )
-
-
-def enter_bonus(lease: Lease, key: str, cents: int, reason: str, by: str, now: datetime) -> Payment:
-    """Return a new bonus for work that was handed in, with its fee; the budget is the caller's.
-
-    `by` is who gave it, blank where a rule promises it. Raises IntegrityError for a `key` that is
-    entered already.
-    """
-    stage = lease.unit.stage
-    return Payment.objects.create(
-        collection_id=stage.collection_id,
-        stage=stage,
-        worker_id=lease.worker_id,
-        lease=lease,
-        posting_id=lease.session.posting_id,
-        kind=PaymentKind.BONUS,
-        amount_cents=cents,
-        fee_cents=budget.fee_cents(cents, parameters_of(stage.collection).pay),
-        key=key,
-        reason=reason,
-        by=by,
-        created_at=now,
-    )
 
 
 def give_bonus(

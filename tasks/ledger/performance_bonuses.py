@@ -13,13 +13,13 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import FOLDS, BonusesTable, Parameters, Redundancy, StageTable
 from collector.protocols.stage_tables import AwardingTable
 from tasks.ledger import budget
-from tasks.ledger.payments import enter_bonus
 from tasks.models import (
     BonusFund,
     ExampleCount,
     Identity,
     Lease,
     Payment,
+    PaymentKind,
     PostingState,
     ReceiptState,
     Submission,
@@ -420,3 +420,26 @@ def _block(
         "per_hour": round(pace(block), 1),
         "paces": [one.model_dump() for one in bonuses.paces],
     }
+
+
+def enter_bonus(lease: Lease, key: str, cents: int, reason: str, by: str, now: datetime) -> Payment:
+    """Return a new bonus for work that was handed in, with its fee; the budget is the caller's.
+
+    `by` is who gave it, blank where a rule promises it. Raises IntegrityError for a `key` that is
+    entered already.
+    """
+    stage = lease.unit.stage
+    return Payment.objects.create(
+        collection_id=stage.collection_id,
+        stage=stage,
+        worker_id=lease.worker_id,
+        lease=lease,
+        posting_id=lease.session.posting_id,
+        kind=PaymentKind.BONUS,
+        amount_cents=cents,
+        fee_cents=budget.fee_cents(cents, parameters_of(stage.collection).pay),
+        key=key,
+        reason=reason,
+        by=by,
+        created_at=now,
+    )

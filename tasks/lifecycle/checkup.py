@@ -13,7 +13,8 @@ from collector.models import Collection, CollectionState
 from common.checkup import Check
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.dialog import dialog_maintenance, moves, settlement, waiting_room
+from tasks.dialog import maintenance as dialog_maintenance
+from tasks.dialog import moves, settlement, waiting_room
 from tasks.ledger import book_differences
 from tasks.lifecycle.maintenance import maintain_alone
 from tasks.models import (

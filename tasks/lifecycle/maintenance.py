@@ -12,12 +12,21 @@ from collector.models import Collection, Stage
 from collector.models.collection import LONGEST_CLAIM
 from collector.protocols.creation import parameters_of
 from common.long_work import renewed
-from common.wrong_clocks import CLOCK, expired
+from common.wrong_clocks import CLOCK, expired, pull_back
 from tasks import costs, hits
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.ledger import lease_reserves, performance_bonuses
-from tasks.lifecycle import wrong_times
+from tasks.models import (
+    Lease,
+    LeaseState,
+    ReceiptState,
+    Rejection,
+    RejectionState,
+    Submission,
+    Ticket,
+    TicketState,
+)
 from tasks.paying import bonuses, compensation, empty_submissions, reconcile, rejections
 from tasks.people import eligibility, qualifications, reports
 from tasks.work import leases, units
@@ -43,6 +52,9 @@ BY_THE_CLOCK = frozenset(
         *("lost receipts", "bonuses rerouted", "compensations reopened"),
     )
 )
+EVERY_SECONDS = 3600
+# When this process looked at a collection last.
+_looked: dict[int, float] = {}
 
 
 def maintain_alone(collection: Collection, now: datetime) -> dict[str, int]:
@@ -130,7 +142,7 @@ def _steps(
     open_stages = [stage for stage in stages if hits.is_open(stage)]
     publish_first, publish_further = _publishing(open_stages, now)
     return {
-        "times mended": lambda: wrong_times.mend_now_and_then(collection, now),
+        "times mended": lambda: mend_now_and_then(collection, now),
         "maximum said": lambda: costs.keep_maximum(collection, now),
         "HITs returned": lambda: reconcile.find_returned(collection, now),
         "leases expired": lambda: leases.expire_overdue(now),
@@ -201,3 +213,37 @@ def pay_unfinished(collection: Collection, now: datetime) -> int:
     unpaid = lease_reserves.unpaid_leases(collection).filter(session__signed_until__lt=now)
     leased = unpaid.select_related("unit__stage__collection", "session__posting")
     return sum(compensation.owe_for_unfinished(lease, now) for lease in leased)
+
+
+def mend_now_and_then(collection: Collection, now: datetime) -> int:
+    """Mend the collection's times, unless this process has within the hour."""
+    since, at = _looked.get(collection.pk, float("-inf")), monotonic()
+    if at - since < EVERY_SECONDS:
+        return 0
+    _looked[collection.pk] = at
+    return mend_times(collection, now)
+
+
+def mend_times(collection: Collection, now: datetime) -> int:
+    """Have what would begin later begin now, so that it ends, or is paid, in its own time.
+
+    Returns how many times were mended.
+    """
+    leases = Lease.objects.filter(unit__stage__collection=collection, state=LeaseState.LIVE)
+    work = Submission.objects.filter(
+        lease__unit__stage__collection=collection,
+        state__in=[ReceiptState.HELD, ReceiptState.CONFIRMED],
+    )
+    rejections = Rejection.objects.filter(session__posting__stage__collection=collection)
+    proposed = rejections.filter(state=RejectionState.PROPOSED)
+    tickets = Ticket.objects.filter(stage__collection=collection).exclude(state=TicketState.DONE)
+    return (
+        pull_back(leases, "draft_saved_at", now)
+        + pull_back(leases, "taken_at", now, "expires_at")
+        + pull_back(work, "received_at", now)
+        + pull_back(work, "confirmed_at", now)
+        + pull_back(proposed, "proposed_at", now, "alone_from", "holds_until")
+        + pull_back(rejections.filter(state=RejectionState.REJECTED), "asked_at", now)
+        + pull_back(tickets, "seen_at", now)
+        + pull_back(tickets, "waiting_since", now)
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache, wraps
 from typing import Any, cast
 
@@ -20,18 +21,26 @@ from django.views.decorators.http import require_GET, require_POST
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.texts import current_text
+from common.prepared_sql import JoinedQuery, Table, execute
+from tasks.crowd import marketplace
 from tasks.hits import is_open
 from tasks.ledger.lease_reserves import ReserveFailed
-from tasks.models import Consent, LeaseEnded, LeaseState, PostingState, Session, Submission
-from tasks.pages import arrival, notice_pages
-from tasks.pages.page_state import FRAME_PREFERENCES, preferences_asked_for
+from tasks.models import Consent, LeaseEnded, LeaseState, Posting, PostingState, Session, Submission
+from tasks.pages import notice_pages
 from tasks.pages.wording import fill_placeholders, markdown, pay
-from tasks.pages.work_page import preview_page, work_page
+from tasks.pages.work_page import FRAME_PREFERENCES, preferences_asked_for, preview_page, work_page
 from tasks.paying import reconcile
 from tasks.people import eligibility, lease_context
 from tasks.people import entry as entries
-from tasks.people.entry import Refused
-from tasks.people.lease_context import session_of, session_token
+from tasks.people.entry import Entry, Refused
+from tasks.people.lease_context import (
+    COLLECTION,
+    PARAMETERS,
+    STAGE,
+    session_of,
+    session_token,
+    with_parameters,
+)
 from tasks.people.qualifications import may_take
 from tasks.work import due_work, leases
 from tasks.work.kinds.hit_words import title_of
@@ -43,6 +52,46 @@ NEVER_CACHED = "max-age=0, no-cache, no-store, must-revalidate, private"
 UNREAD = (SuspiciousOperation, MultiPartParserError, UnreadablePostError)
 # What a HIT has been paid or rejected for once, it is never paid for again.
 DECIDED = (PostingState.SETTLED, PostingState.REJECTED)
+TAKEN_SINCE = """EXISTS (
+    SELECT 1 FROM tasks_session later
+    WHERE later.posting_id = posting.id AND later.signed_until > %(until)s
+        AND later.person <> %(person)s
+)"""
+HELD_NOW = """EXISTS (
+    SELECT 1 FROM tasks_lease lease JOIN tasks_session stay ON stay.id = lease.session_id
+    WHERE stay.posting_id = posting.id AND lease.state = 'live'
+)"""
+POSTING_QUERY = JoinedQuery(
+    Table(
+        "posting",
+        Posting,
+        "id stage_id token external_id state reward_cents reserved_cents worker_id",
+    ),
+    replace(STAGE, names=f"{STAGE.names} state", on="stage.id = posting.stage_id"),
+    replace(COLLECTION, names=f"{COLLECTION.names} state"),
+    plain=(PARAMETERS, TAKEN_SINCE, HELD_NOW),
+)
+STANDING = """
+SELECT consent.agreed,
+    EXISTS (
+        SELECT 1 FROM tasks_lease lease JOIN tasks_submission submission
+            ON submission.lease_id = lease.id
+        WHERE lease.session_id = %(session)s
+    ),
+    EXISTS (
+        SELECT 1 FROM tasks_lease lease
+        WHERE lease.session_id = %(session)s AND lease.state = 'live'
+    ),
+    EXISTS (
+        SELECT 1 FROM tasks_lease lease JOIN tasks_unit unit ON unit.id = lease.unit_id
+        WHERE lease.worker_id = %(worker)s AND unit.stage_id = %(stage)s
+            AND lease.state = 'live' AND lease.session_id <> %(session)s
+    )
+FROM collector_collectiontext text
+LEFT JOIN tasks_consent consent ON consent.text_id = text.id AND consent.worker_id = %(worker)s
+WHERE text.collection_id = %(collection)s AND text.name = 'consent'
+ORDER BY text.version DESC LIMIT 1
+"""
 
 
 def frameable(view: View) -> View:
@@ -81,7 +130,7 @@ def enter(request: HttpRequest) -> HttpResponse:
             with suppress(LeaseEnded):
                 leases.follow(context.lease, entry.expires_at)
             return HttpResponse(work_page(context, now, preferences_asked_for(request.GET)))
-        posting, is_held = arrival.posting_of(entry)
+        posting, is_held = posting_of(entry)
     except Refused as refused:
         return notice_pages.notice(request, refused.title, str(refused), status=403)
     stage = posting.stage
@@ -100,7 +149,7 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     """Lead a known person through consent and qualification to their work."""
     if session.posting.worker_id:
         return notice_pages.compensation(request, session)
-    standing = arrival.standing_of(session)
+    standing = standing_of(session)
     if standing.has_handed_in:
         done = Submission.objects.filter(lease__session=session).latest("id")
         return notice_pages.handed_in(request, session, done)
@@ -194,3 +243,56 @@ def _ask_consent(request: HttpRequest, session: Session, stage: Stage) -> HttpRe
             },
         },
     )
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where the person of a session stands with its HIT.
+
+    agreed: what they answered to the newest consent text; None before they have. works_elsewhere:
+    at another HIT of the stage.
+    """
+
+    agreed: bool | None
+    has_handed_in: bool
+    works_here: bool
+    works_elsewhere: bool
+
+
+def posting_of(entry: Entry) -> tuple[Posting, bool]:
+    """Return our posting of the HIT, and whether somebody is at work on it.
+
+    Raises Refused for a HIT that is not ours, or that somebody accepted after this address was
+    signed.
+    """
+    row = entry.hit_id.isalnum() and POSTING_QUERY.first(
+        "posting.provider = %(provider)s AND posting.environment = %(environment)s"
+        " AND posting.external_id = %(hit)s",
+        provider=marketplace.PROVIDER,
+        environment=marketplace.environment(),
+        hit=entry.hit_id,
+        until=entry.expires_at,
+        person=entry.person,
+    )
+    if not row:
+        raise Refused(
+            "We do not know this HIT",
+            "The address names no HIT of ours. Open it again from the marketplace.",
+        )
+    posting, stage, collection, parameters, taken_since, held = row
+    if taken_since:
+        raise Refused(
+            "You have returned this HIT",
+            "Somebody else has it now. What you wrote is kept: accept a HIT of this kind again "
+            "and you go on where you stopped.",
+        )
+    posting.stage = with_parameters(stage, collection, parameters)
+    return posting, bool(held)
+
+
+def standing_of(session: Session) -> Standing:
+    """Return where the session's person stands with its HIT."""
+    stage = session.posting.stage
+    who = {"session": session.pk, "worker": session.worker_id, "stage": stage.pk}
+    [(agreed, *rest)] = execute(STANDING, {**who, "collection": stage.collection_id})
+    return Standing(None if agreed is None else bool(agreed), *map(bool, rest))

@@ -9,8 +9,8 @@ from django.urls import reverse
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from tasks.models import PostingState, ReceiptState, Session, Submission
-from tasks.pages.page_state import preferences_asked_for
 from tasks.pages.wording import price
+from tasks.pages.work_page import preferences_asked_for
 from tasks.people.qualifications import roles_required
 from tasks.work.submissions import other_of
 

@@ -16,15 +16,14 @@ from collector.retrieval.file_format import RetrievalError
 from common.trace import assignment_digest, note, request_id
 from tasks.models import Lease, LeaseEnded, LeaseState, ProblemReport, Submission
 from tasks.pages.notice_pages import work_form
-from tasks.pages.page_state import DEFAULTS, seen_instructions
-from tasks.pages.work_page import items_of
+from tasks.pages.work_page import DEFAULTS, items_of, seen_instructions
 from tasks.payload import read_json
 from tasks.people import entry as entries
 from tasks.people.lease_context import bearers_lease
 from tasks.work import leases, submissions
 from tasks.work.kinds.kind import HandedInTogether
-from tasks.work.kinds.ordered_answers import NotTheNextQuestion
 from tasks.work.kinds.registry import kind_of
+from tasks.work.kinds.validation import NotTheNextQuestion
 from tasks.work.reading import article_page, results_of
 
 logger = logging.getLogger(__name__)

@@ -10,12 +10,24 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 from django.db import connections
+from django.db.models import F, Q
 
-from collector.models import Collection
+from collector.models import Collection, StageState
 from collector.protocols.creation import parameters_of
-from tasks.simulation import collection_watch
-from tasks.simulation.page_parser import StuckError
+from collector.protocols.parameters import StageTable
+from tasks import hits
+from tasks.models import (
+    Grant,
+    GrantState,
+    LeaseState,
+    Posting,
+    PostingState,
+    ReceiptState,
+    Submission,
+)
+from tasks.simulation.browser import StuckError
 from tasks.simulation.worker import SimulatedWorker
+from tasks.work import units
 
 # A worker who found nothing looks again after this long, or as soon as there is something new.
 REST_SECONDS = 3.0
@@ -136,13 +148,13 @@ class Crowd:
         if not worker.counts["signed in"]:
             worker.sign_in()
             worker.counts["signed in"] += 1
-        offers = collection_watch.available_hits(self.collection, self._types_for(worker))
+        offers = available_hits(self.collection, self._types_for(worker))
         if not offers:
             return REST_SECONDS
         outcome = worker.turn(offers, time.monotonic())
         if outcome != "submitted":
             return REST_SECONDS
-        stage = collection_watch.stage_of(worker.doing)
+        stage = stage_of_hit(worker.doing)
         with self._lock:
             self.result.hits[stage] += 1
         self._changed_at = time.monotonic()
@@ -152,8 +164,8 @@ class Crowd:
         tables = parameters_of(self.collection).stages()
         types = {
             one: stage
-            for one, stage in collection_watch.hit_types(self.collection, self.stage).items()
-            if collection_watch.has_partners(self.collection, tables[stage])
+            for one, stage in hit_types(self.collection, self.stage).items()
+            if has_partners(self.collection, tables[stage])
         }
         self._once = {one for one, stage in types.items() if tables[stage].qualifies}
         self._types = {one: tables[stage].kind for one, stage in types.items()}
@@ -174,7 +186,7 @@ class Crowd:
         if now > self._ends_at:
             self.result.out_of_time = True
             return True
-        latest = collection_watch.change_counters(self.collection)
+        latest = change_counters(self.collection)
         if latest != self._latest:
             self._latest, self._changed_at = latest, now
             self._look_up_types()
@@ -184,11 +196,9 @@ class Crowd:
         n_waiting = sum(worker.is_waiting for worker in self.workers)
         if self.turns.n_busy > n_waiting or quiet < settings.POLL_SECONDS + 1:
             return False
-        if quiet < QUIET_POLLS * settings.POLL_SECONDS + 1 and not collection_watch.is_done(
-            self.collection
-        ):
+        if quiet < QUIET_POLLS * settings.POLL_SECONDS + 1 and not all_is_done(self.collection):
             return False
-        self.result.waiting = collection_watch.unfinished_jobs(self.collection)
+        self.result.waiting = unfinished_jobs(self.collection)
         return not self.result.waiting or quiet > PATIENCE_SECONDS
 
 
@@ -231,3 +241,92 @@ class Turns:
     def n_busy(self) -> int:
         """Return how many workers are at work."""
         return len(self._busy)
+
+
+def hit_types(collection: Collection, stage: str = "") -> dict[str, str]:
+    """Return the HIT types of the collection, or of one stage, with their stages, in order."""
+    postings = Posting.objects.filter(stage__collection=collection).exclude(external_type="")
+    if stage:
+        postings = postings.filter(stage__name=stage)
+    found = postings.order_by("stage__position").values_list("external_type", "stage__name")
+    return dict(found.distinct())
+
+
+def available_hits(collection: Collection, types: Sequence[str]) -> dict[str, list[str]]:
+    """Return each type with the HITs to choose from, none where every HIT of it is ours.
+
+    Types without a free HIT are left out. Two collections with the same words and rewards share
+    their HIT types on a marketplace.
+    """
+    live = Posting.objects.filter(external_type__in=types, state=PostingState.LIVE)
+    others = live.exclude(stage__collection=collection)
+    shared = set(others.order_by().values_list("external_type", flat=True).distinct())
+    found: dict[str, list[str]] = {one: [] for one in types}
+    free = live.filter(stage__collection=collection, external_type__in=shared).exclude(
+        sessions__leases__state=LeaseState.LIVE
+    )
+    for type_id, hit in free.values_list("external_type", "external_id"):
+        found[type_id].append(hit)
+    return {one: hits for one, hits in found.items() if hits or one not in shared}
+
+
+def has_partners(collection: Collection, table: StageTable) -> bool:
+    """Return whether somebody has each of the roles that a stage needs, so that no wait is vain."""
+    wanted = {getattr(table, name, "") for name in ("requires_student", "requires_teacher")} - {""}
+    granted = Grant.objects.filter(
+        qualification__stage__collection=collection,
+        qualification__stage__name__in=wanted,
+        told_state=GrantState.GRANTED,
+    )
+    return set(granted.values_list("qualification__stage__name", flat=True)) == wanted
+
+
+def is_ours(collection: Collection, hit_id: str) -> bool:
+    """Return whether a HIT of the marketplace belongs to the collection."""
+    return Posting.objects.filter(stage__collection=collection, external_id=hit_id).exists()
+
+
+def stage_of_hit(hit_id: str) -> str:
+    """Return the name of the stage that a HIT belongs to; empty for one that is not ours."""
+    posting = Posting.objects.filter(external_id=hit_id).select_related("stage").first()
+    return posting.stage.name if posting else ""
+
+
+def change_counters(collection: Collection) -> tuple[int, int]:
+    """Return numbers that change whenever workers may find something new: HITs, qualifications."""
+    postings = Posting.objects.filter(stage__collection=collection).exclude(external_id="")
+    told = Grant.objects.filter(
+        qualification__stage__collection=collection, told_state=GrantState.GRANTED
+    )
+    return postings.count(), told.count()
+
+
+def unfinished_jobs(collection: Collection) -> str:
+    """Return what the jobs have not come to yet, as words; empty when they have done all."""
+    decided = Grant.objects.filter(qualification__stage__collection=collection).exclude(
+        Q(state=GrantState.SUBMITTED) | Q(state=F("told_state"))
+    )
+    owed = {
+        "HITs to publish": Posting.objects.filter(
+            stage__collection=collection, state=PostingState.PUBLISHING
+        ).count(),
+        "decisions to tell": decided.count(),
+        "submissions to confirm": Submission.objects.filter(
+            lease__unit__stage__collection=collection, state=ReceiptState.HELD
+        ).count(),
+    }
+    return ", ".join(f"{number} {name}" for name, number in owed.items() if number)
+
+
+def all_is_done(collection: Collection) -> bool:
+    """Return whether every open stage has had its work, and all of it is handed in."""
+    return all(units.is_done(stage) for stage in collection.stages.filter(state=StageState.OPEN))
+
+
+def places_left(collection: Collection) -> dict[str, int]:
+    """Return the places that nobody has taken, by the name of each open stage that has some."""
+    left = {
+        stage.name: hits.places_left(stage)
+        for stage in collection.stages.filter(state=StageState.OPEN)
+    }
+    return {name: number for name, number in left.items() if number > 0}

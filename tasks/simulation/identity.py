@@ -1,7 +1,8 @@
 """Says of a simulated worker that it is one, before it enters its first page."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.core import signing
 from django.db import IntegrityError, transaction
@@ -10,8 +11,10 @@ from tasks.crowd import marketplace
 from tasks.models import Answer, Identity, Submission, UnitItem, Worker
 from tasks.models.people import new_worker_id
 from tasks.people.lease_context import LEASE_SALT
-from tasks.simulation.page_parser import StuckError
-from tasks.simulation.synthetic_fields import marked
+from tasks.simulation.browser import StuckError
+
+# The key of a stored payload with the names of its fields that nobody said.
+SYNTHETIC_FIELDS = "synthetic_fields"
 
 
 def introduce(person: str, *, synthetic: bool, now: datetime, worker_id: str = "") -> str:
@@ -86,3 +89,19 @@ def _introduced(person: str, worker: Worker) -> Identity:
         found = _identity(person)
         assert found is not None
         return found
+
+
+def made_up(payload: Mapping[str, Any]) -> list[str]:
+    """Return the names of the fields that a simulation filled in."""
+    return list(payload.get(SYNTHETIC_FIELDS) or ())
+
+
+def genuine(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the payload without those fields, and without the mark."""
+    left_out = {SYNTHETIC_FIELDS, *made_up(payload)}
+    return {name: value for name, value in payload.items() if name not in left_out}
+
+
+def marked(payload: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:
+    """Return the payload with these fields marked."""
+    return {**payload, SYNTHETIC_FIELDS: list(fields)}

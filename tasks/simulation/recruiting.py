@@ -2,35 +2,44 @@
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
+import orjson
 from django.conf import settings
 from django.utils import timezone
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
-from tasks.simulation import collection_watch
-from tasks.simulation.behaviour import Behaviour, behaviour_of
-from tasks.simulation.browser import Browser
+from tasks.models import Grant, GrantState, Lease, Submission
+from tasks.people.qualifications import decide
+from tasks.simulation import crowd
+from tasks.simulation.browser import NOBODY, Browser, Observer
 from tasks.simulation.conversation import Conversation
 from tasks.simulation.crowd import Crowd
 from tasks.simulation.identity import forget_times, introduce, mark_synthetic
-from tasks.simulation.inspection import inspect_waiting
-from tasks.simulation.observer import NOBODY, Observer
-from tasks.simulation.replay import RealWork
-from tasks.simulation.simulated_contract import SIMULATED, SimulatedModule
+from tasks.simulation.simulated_contract import (
+    SIMULATED,
+    Behaviour,
+    RealWork,
+    SimulatedModule,
+    behaviour_of,
+)
 from tasks.simulation.work_page import Opener
 from tasks.simulation.worker import Script, SimulatedWorker
+from tasks.work.kinds.kind import Item
 from tasks.work.kinds.registry import kind_of
+from tasks.work.reading import article_page
 
 # Longer names do not fit the marketplace's field.
 LONGEST_SLUG = 40
 # Partners wait for each other, so that everybody needs a thread of their own, within reason.
 MOST_THREADS = 64
+INSPECTOR = "simulation"
 
 
 def recruit(
@@ -129,7 +138,7 @@ class Recruit:
         if not self.worker_id:
             synthetic = self._replay is None
             self.worker_id = introduce(person, synthetic=synthetic, now=timezone.now())
-        return collection_watch.is_ours(self._collection, hit)
+        return crowd.is_ours(self._collection, hit)
 
     def script(self) -> Script:
         """Return what the worker types into a page."""
@@ -161,3 +170,44 @@ class Recruit:
 def real_work(protocol: str, path: Path) -> RealWork:
     """Return the real work in a file; raises ValueError, ProtocolError with what to do."""
     return get_protocol(protocol).part(SIMULATED, "replay").replay(path)
+
+
+def inspect_waiting(
+    collection: Collection, judge: Callable[..., tuple[bool, str]], now: datetime
+) -> list[bool]:
+    """Grant or decline every simulated worker's submission that waits; returns what was decided.
+
+    judge: the protocol's `inspect`. What a person made is left to a person.
+    """
+    waiting = Grant.objects.filter(
+        qualification__stage__collection=collection,
+        state=GrantState.SUBMITTED,
+        worker__synthetic=True,
+    ).select_related("qualification__stage")
+    decided = []
+    for grant in waiting:
+        stage = grant.qualification.stage
+        submission = (
+            Submission.objects.filter(lease__unit__stage=stage, lease__worker_id=grant.worker_id)
+            .select_related("lease__unit__stage__collection__corpus")
+            .order_by("-id")
+            .first()
+        )
+        if submission is None:
+            continue
+        lease = submission.lease
+        items = kind_of(stage).page_items(lease.unit)
+        granted, note = judge(stage.kind, submission.raw, items, _opener(lease, items))
+        decide(grant, granted=granted, note=note, by=INSPECTOR, now=now)
+        decided.append(granted)
+    return decided
+
+
+def _opener(lease: Lease, items: list[Item]) -> Callable[[str, str], Any]:
+    """Return what opens a linked article as the worker's page does."""
+
+    def open_article(item: str, title: str) -> Any:
+        page = article_page(lease, items, item, title)
+        return orjson.loads(page) if page else None
+
+    return open_article

@@ -22,7 +22,7 @@ from collector.seeds.seed_contracts import SEEDS, SPLITS
 from collector.seeds.selection import store_seeds
 from common.storable import storable
 from tasks.lifecycle.publication import publish
-from tasks.simulation.replay import Page, RealWork
+from tasks.simulation.simulated_contract import Page, RealWork
 
 LICENCE = "CC BY-SA 4.0"
 

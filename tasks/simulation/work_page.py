@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tasks.simulation.browser import Browser
-from tasks.simulation.page_parser import Form, Page, StuckError
+from tasks.simulation.browser import Browser, Form, Page, StuckError
 
 # (item id, title) -> a linked article as the page gets it, None if it is not there.
 Opener = Callable[[str, str], Mapping[str, Any] | None]

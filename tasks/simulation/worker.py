@@ -8,10 +8,8 @@ from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tasks.simulation.browser import Browser
-from tasks.simulation.conversation import WAITING, Conversation
-from tasks.simulation.page_parser import Form, Page, StuckError
-from tasks.simulation.socket import converse_on
+from tasks.simulation.browser import Browser, Form, Page, StuckError
+from tasks.simulation.conversation import WAITING, Conversation, converse_on
 from tasks.simulation.work_page import Opener, WorkPage
 
 # (state of the page, opener of linked articles) -> what the worker types.

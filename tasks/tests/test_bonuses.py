@@ -8,7 +8,8 @@ from common.actions import ActionError
 from tasks.costs import estimate
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.dialog import dialog_maintenance, moves, settlement
+from tasks.dialog import maintenance as dialog_maintenance
+from tasks.dialog import moves, settlement
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.dialog.tests.talking import SOON, FirstOfTwo, pair, talk
 from tasks.lifecycle import maintenance

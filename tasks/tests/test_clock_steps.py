@@ -8,7 +8,7 @@ import pytest
 from common.wrong_clocks import Clock
 from tasks.dialog import presence
 from tasks.dialog.tests.making import make_dialogs, make_waiting
-from tasks.lifecycle import maintenance, wrong_times
+from tasks.lifecycle import maintenance
 from tasks.models import LeaseState, Posting, PostingState, ReceiptState, Ticket
 from tasks.paying import bonuses, reconcile, rejections
 from tasks.paying.rejections import lapse
@@ -42,7 +42,7 @@ def test_a_place_is_held_for_no_longer_than_its_time(late, step):
     lease = leases.claim(make_session(make_worker(), make_posting(stage)), stage, NOW + step)
     length = lease.expires_at - lease.taken_at
     leases.save_draft(lease, {"data": {}}, 0, NOW + step)
-    wrong_times.mend(late, NOW)
+    maintenance.mend_times(late, NOW)
     leases.expire_overdue(NOW + length + SECOND)
     lease.refresh_from_db()
     assert lease.state == LeaseState.EXPIRED
@@ -52,7 +52,7 @@ def test_a_place_is_held_for_no_longer_than_its_time(late, step):
 @pytest.mark.parametrize("step", AHEAD)
 def test_work_is_paid_in_its_time_neither_earlier_nor_later(late, fake_marketplace, step):
     work = make_confirmed(late, at=NOW + step)
-    wrong_times.mend(late, NOW)
+    maintenance.mend_times(late, NOW)
     assert reconcile.approve_confirmed(late, NOW) == 0
     assert reconcile.approve_confirmed(late, NOW + DAY - SECOND) == 0
     assert reconcile.approve_confirmed(late, NOW + DAY) == 1
@@ -62,7 +62,7 @@ def test_work_is_paid_in_its_time_neither_earlier_nor_later(late, fake_marketpla
 
 def test_two_machines_that_differ_by_seconds_mend_nothing(late):
     make_confirmed(late, at=NOW + 30 * SECOND)
-    assert wrong_times.mend(late, NOW) == 0
+    assert maintenance.mend_times(late, NOW) == 0
 
 
 @pytest.mark.parametrize("step", AHEAD)
@@ -70,7 +70,7 @@ def test_a_proposal_to_reject_holds_pay_up_for_its_days_alone(late, step):
     work = make_confirmed(late, at=NOW + step)
     row = rejections.propose(work.session, "Copied.", "rita", NOW + step)
     length = row.holds_until - row.proposed_at
-    wrong_times.mend(late, NOW)
+    maintenance.mend_times(late, NOW)
     assert lapse(late, NOW + length - SECOND) == 0
     assert lapse(late, NOW + length + SECOND) == 1
 
@@ -80,7 +80,7 @@ def test_nobody_is_paired_with_who_left_while_the_clock_was_wrong(step):
     collection = make_dialogs()
     make_waiting(collection.stages.get(name="dialog"), "AADA", now=NOW + step)
     later = NOW + presence.FRESH + SECOND
-    wrong_times.mend(collection, NOW)
+    maintenance.mend_times(collection, NOW)
     assert not presence.who_are_present(Ticket.objects.all(), later).exists()
 
 
@@ -96,14 +96,14 @@ def test_a_hit_is_asked_about_again_in_its_time(late, fake_marketplace, monkeypa
 
 
 def test_a_round_mends_what_it_finds_once_an_hour(late, fake_marketplace, monkeypatch):
-    monkeypatch.setattr(wrong_times, "_looked", {})
+    monkeypatch.setattr(maintenance, "_looked", {})
     make_confirmed(late, at=NOW + timedelta(days=365))
     assert maintenance.maintain(late, NOW)["times mended"] == 2
     assert maintenance.maintain(late, NOW)["times mended"] == 0
 
 
 def test_a_clock_that_is_set_back_for_minutes_shortens_nothing(late, fake_marketplace, monkeypatch):
-    monkeypatch.setattr(wrong_times, "_looked", {})
+    monkeypatch.setattr(maintenance, "_looked", {})
     work = make_confirmed(late, at=NOW)
     monkeypatch.setattr(maintenance, "CLOCK", Clock())
     real = time.time

@@ -14,7 +14,7 @@ from tasks.crowd import marketplace
 from tasks.ledger import payments
 from tasks.management.commands.erase_worker import Command
 from tasks.models import Identity, Lease, Payment, Posting, Question, Submission
-from tasks.paying import pay_decisions
+from tasks.paying import decisions as pay_decisions
 from tasks.people.erasure import forget
 from tasks.people.trusted import name_worker
 from tasks.tests.deciding import DAY, money

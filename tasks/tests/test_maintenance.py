@@ -48,7 +48,7 @@ def test_a_round_keeps_its_claim_however_long_one_step_is(
         seen.append(maintenance.maintain_alone(collection, NOW + maintenance.CLAIM))
 
     monkeypatch.setattr(maintenance, "RENEW_SECONDS", 0.05)
-    monkeypatch.setattr(maintenance.estimates, "keep_maximum", wait_for_signs)
+    monkeypatch.setattr(maintenance.costs, "keep_maximum", wait_for_signs)
     assert maintenance.maintain_alone(collection, NOW)
     assert seen[0] > timedelta(0)
     assert seen[1] == {}
@@ -105,7 +105,7 @@ def test_where_many_hits_are_to_go_up_most_of_them_wait_for_what_is_to_be_paid(
         order.append(most)
         return most or 0
 
-    monkeypatch.setattr(maintenance.posting_demand, "with_plans", lambda stages: stages[:1])
+    monkeypatch.setattr(maintenance.hits, "with_plans", lambda stages: stages[:1])
     monkeypatch.setattr(maintenance.hits, "publish_pending", publish)
     monkeypatch.setattr(maintenance.reconcile, CONFIRM, lambda *_: order.append(CONFIRM) or 0)
     maintenance.maintain_alone(collection, NOW)

@@ -16,8 +16,13 @@ from tasks.crowd import marketplace
 from tasks.ledger import payments
 from tasks.lifecycle import publication
 from tasks.lifecycle.maintenance import maintain
-from tasks.lifecycle.publication import CostChangedError, finish, publish, reopen
-from tasks.lifecycle.unfinished_work import unfinished_work_of
+from tasks.lifecycle.publication import (
+    CostChangedError,
+    finish,
+    publish,
+    reopen,
+    unfinished_work_of,
+)
 from tasks.models import EmptySubmission, LeaseState, Posting
 from tasks.paying import compensation, empty_submissions
 from tasks.tests.deciding import listed
@@ -85,7 +90,7 @@ def test_pay_that_is_raised_while_it_is_published_is_looked_at_first(
     pilot: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_states(pilot, "draft", question="draft")
-    say = publication.estimates.say_maximum
+    say = publication.costs.say_maximum
 
     def raised_meanwhile(*given: Any) -> int:
         said = say(*given)
@@ -93,7 +98,7 @@ def test_pay_that_is_raised_while_it_is_published_is_looked_at_first(
         return said
 
     with monkeypatch.context() as patch:
-        patch.setattr(publication.estimates, "say_maximum", raised_meanwhile)
+        patch.setattr(publication.costs, "say_maximum", raised_meanwhile)
         with pytest.raises(ActionError, match="changed meanwhile"):
             publish(pilot)
     assert state_of(pilot, "question") == StageState.DRAFT

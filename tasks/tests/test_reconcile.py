@@ -15,7 +15,8 @@ from tasks.models import (
     PostingState,
     ReceiptState,
 )
-from tasks.paying import compensation, pay_decisions, reconcile, rejections
+from tasks.paying import compensation, reconcile, rejections
+from tasks.paying import decisions as pay_decisions
 from tasks.people.erasure import forget
 from tasks.tests.deciding import SOON, listed, make_confirmed, money, state_of
 from tasks.tests.making import (

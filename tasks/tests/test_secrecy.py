@@ -8,7 +8,7 @@ import pytest
 from collector.ingest.ingestion import CorpusOptions, ingest_files
 from collector.serving.sample import FOLDER, read_plan
 from tasks.models import Lease
-from tasks.pages.page_state import URLS
+from tasks.pages.work_page import URLS
 from tasks.tests.making import (
     consent,
     entry_query,

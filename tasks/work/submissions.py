@@ -25,8 +25,7 @@ from tasks.models import (
     Unit,
 )
 from tasks.work import leases
-from tasks.work.kinds.kind import Data, Item
-from tasks.work.kinds.protocol_checks import protocol_problems
+from tasks.work.kinds.kind import Data, Item, protocol_problems
 from tasks.work.kinds.registry import kind_of
 from tasks.work.leases import LONGEST_PAUSE_SECONDS, take_slot
 from tasks.work.reading import documents_of

@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from marketplace.tests.boto import HOST
 from tasks.dialog.socket import serve_dialog
-from tasks.simulation.page_parser import parse_page
+from tasks.simulation.browser import parse_page
 from tasks.tests.making import entry_query
 from tests.hostile.rows import World, bodies_for, names_of_fields, token_of
 from tests.hostile.values import PLACES, mutated, written

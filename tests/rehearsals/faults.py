@@ -17,14 +17,14 @@ class Fault:
 FAULTS = (
     Fault(
         "somebody talks with themselves",
-        "tasks/dialog/matching.py",
+        "tasks/dialog/pairing.py",
         "others = {comer.worker, *avoided.get(comer.worker, ())}",
         "others = {*avoided.get(comer.worker, ())}",
         "tasks/dialog/tests/test_matching.py",
     ),
     Fault(
         "somebody meets whom they have reported",
-        "tasks/dialog/matching.py",
+        "tasks/dialog/pairing.py",
         "others = {comer.worker, *avoided.get(comer.worker, ())}",
         "others = {comer.worker}",
         "tasks/dialog/tests/test_matching.py",

@@ -13,9 +13,8 @@ from django.utils import timezone
 from collector.models import Collection
 from tasks.lifecycle.maintenance import maintain
 from tasks.models import Payment, PaymentState, Posting, PostingState, ReceiptState, Submission
-from tasks.simulation import collection_watch
-from tasks.simulation.browser import Browser, UnreachableError
-from tasks.simulation.page_parser import Form, Page
+from tasks.simulation import crowd
+from tasks.simulation.browser import Browser, Form, Page, UnreachableError
 from tasks.simulation.recruiting import recruit
 from tasks.simulation.worker import SimulatedWorker
 
@@ -39,9 +38,9 @@ def cut_off(slug: str, stage: str, name: str) -> None:
     (worker,) = recruit(collection, 1, behaviour="diligent", seed=5).workers
     worker.name, worker.browser = name, CutOff(settings.MARKETPLACE_URL)
     worker.sign_in()
-    types = list(collection_watch.hit_types(collection, stage))
+    types = list(crowd.hit_types(collection, stage))
     try:
-        outcome = worker.turn(collection_watch.available_hits(collection, types), time.monotonic())
+        outcome = worker.turn(crowd.available_hits(collection, types), time.monotonic())
     except UnreachableError:
         return
     raise AssertionError(f"{name} was not cut off: {outcome}")

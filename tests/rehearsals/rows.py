@@ -62,7 +62,7 @@ def _rewrite(corpus: int, n_words: int) -> None:
 
 def sweep() -> int:
     """Pair those who wait and missed each other, as the clock has it done; returns how many."""
-    from tasks.dialog.dialog_maintenance import maintain_dialogs, stages_to_maintain
+    from tasks.dialog.maintenance import maintain_dialogs, stages_to_maintain
 
     found = [
         maintain_dialogs(stage, timezone.now(), random.Random(1)) for stage in stages_to_maintain()

@@ -57,9 +57,9 @@ def people(slug: str, seed: str, taken: list[tuple[str, str]], pace: Pace) -> No
     from django.conf import settings
 
     from collector.models import Collection
-    from tasks.simulation.behaviour import behaviour_of
     from tasks.simulation.browser import Browser
     from tasks.simulation.recruiting import Recruit
+    from tasks.simulation.simulated_contract import behaviour_of
 
     collection = Collection.objects.get(slug=slug)
     for number in itertools.count(1):
@@ -88,9 +88,8 @@ def work(collection: Any, worker: Any, taken: list[tuple[str, str]], pace: Pace)
     """Do HITs until there were enough, or none for a while."""
     from django.db import Error, connections
 
-    from tasks.simulation import collection_watch
-    from tasks.simulation.browser import UnreachableError
-    from tasks.simulation.page_parser import StuckError
+    from tasks.simulation import crowd
+    from tasks.simulation.browser import StuckError, UnreachableError
 
     hits = idle = failures = 0
     while (
@@ -103,11 +102,9 @@ def work(collection: Any, worker: Any, taken: list[tuple[str, str]], pace: Pace)
             if not worker.counts["signed in"]:
                 worker.sign_in()
                 worker.counts["signed in"] += 1
-            types = list(collection_watch.hit_types(collection))
+            types = list(crowd.hit_types(collection))
             wanted = [one for one in types if one not in worker.done] or types
-            outcome = worker.turn(
-                collection_watch.available_hits(collection, wanted), time.monotonic()
-            )
+            outcome = worker.turn(crowd.available_hits(collection, wanted), time.monotonic())
         except (Error, UnreachableError, StuckError) as error:
             print(f"{worker.name}: {error}"[:300], file=sys.stderr, flush=True)
             connections.close_all()
@@ -130,7 +127,7 @@ def inspect(slug: str) -> None:
 
     from collector.models import Collection
     from collector.protocols.loading import get_protocol
-    from tasks.simulation.inspection import inspect_waiting
+    from tasks.simulation.recruiting import inspect_waiting
     from tasks.simulation.simulated_contract import SIMULATED
 
     collection = Collection.objects.get(slug=slug)

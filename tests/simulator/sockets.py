@@ -62,7 +62,7 @@ class Sockets:
     """The open sockets of a process, by numbers; what they were sent waits in `sent`."""
 
     def __init__(self, process: str, ask: Callable[..., Any]) -> None:
-        from tasks.dialog import bell
+        from tasks.dialog import notifier as bell
 
         self.process, self.loop = process, VirtualLoop()
         self.ask, self.sent, self.lines = ask, deque[Event](), list[Subscription]()

@@ -82,9 +82,8 @@ class Talks:
             if page.tab is tab:
                 return page
         from collector.protocols.loading import get_protocol
-        from tasks.simulation.behaviour import BEHAVIOURS
         from tasks.simulation.conversation import Conversation
-        from tasks.simulation.simulated_contract import SIMULATED
+        from tasks.simulation.simulated_contract import BEHAVIOURS, SIMULATED
 
         rng = random.Random(f"{self.life.seed}:{tab.lease}:talk")
         speak = get_protocol(self.life.protocol).part(SIMULATED).speak
@@ -173,7 +172,7 @@ class Talks:
             if event["code"] in (UNKNOWN, GONE):
                 page.tab.is_done |= page.rng.random() < 0.7
         elif event["type"] == "websocket.send":
-            from tasks.simulation.page_parser import StuckError
+            from tasks.simulation.browser import StuckError
 
             self.life.sent_to(page, event["text"])
             try:

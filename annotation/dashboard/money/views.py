@@ -53,7 +53,7 @@ from tasks.models import (
 )
 from tasks.paying import bonuses
 from tasks.paying.compensation import compensate, share_cents
-from tasks.paying.pay_decisions import ACTS, TOLD, paid_apart
+from tasks.paying.decisions import ACTS, TOLD, paid_apart
 from tasks.paying.rejections import LONGEST_REASON, can_be_rejected, work_on
 from tasks.work.kinds.registry import kind_of
 

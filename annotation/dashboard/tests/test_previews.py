@@ -10,7 +10,7 @@ from collector.models import Collection
 from tasks.dialog.tests.making import make_dialogs
 from tasks.models import Question, Unit, UnitItem
 from tasks.pages.stage_preview import NOBODYS_QUESTION
-from tasks.simulation.page_parser import parse_page
+from tasks.simulation.browser import parse_page
 from tasks.tests.making import make_collection
 from tests.table_bytes import bytes_of_tables
 

@@ -23,7 +23,7 @@ from annotation.records.schema import chosen_vote
 from annotation.release.row_tables import vote_rows, write_votes
 from collector.models import Collection
 from tasks.models import Answer, Payment, Question
-from tasks.simulation.synthetic_fields import marked
+from tasks.simulation.identity import marked
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db

@@ -16,8 +16,7 @@ from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
 from common.command_line import MANAGE, Printout, ResultCommand
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.simulation.browser import UnreachableError, check_reachable
-from tasks.simulation.page_parser import StuckError
+from tasks.simulation.browser import StuckError, UnreachableError, check_reachable
 
 REFUSALS = (
     *(LogError, ActionError, ProtocolError, ValueError),

@@ -28,7 +28,7 @@ from annotation.protocols.contracts import (
 )
 from collector.seeds.seed_contracts import PlansFolds, SeedsPart, TellsMisfits
 from tasks.simulation.simulated_contract import SimulatedPart
-from tasks.work.kinds.protocol_checks import ChecksPart
+from tasks.work.kinds.kind import ChecksPart
 
 _baselines_part_of_baselines: BaselinesPart = baselines
 _checks_part_of_checks: ChecksPart[Parameters] = checks

@@ -27,7 +27,7 @@ from annotation.protocols.hotpotqa import (
 from annotation.protocols.hotpotqa.parameters import Parameters
 from collector.seeds.seed_contracts import AssignsSplits, CuratedSeedsPart, TellsMisfits
 from tasks.simulation.simulated_contract import Replays, SimulatedPart
-from tasks.work.kinds.protocol_checks import ChecksPart
+from tasks.work.kinds.kind import ChecksPart
 
 _checks_part_of_checks: ChecksPart[Parameters] = checks
 _contexts_part_of_contexts: ContextsPart[Parameters] = contexts

@@ -28,7 +28,7 @@ from annotation.protocols.iirc import (
 from annotation.protocols.iirc.parameters import Parameters
 from collector.seeds.seed_contracts import CountsSeeds, PlansFolds, SeedsPart, TellsMisfits
 from tasks.simulation.simulated_contract import Inspects, Replays, SimulatedPart
-from tasks.work.kinds.protocol_checks import ChecksPart
+from tasks.work.kinds.kind import ChecksPart
 
 _trained_baselines_of_baselines: TrainedBaselines = baselines
 _combined_part_of_combined: CombinedPart[Parameters] = combined

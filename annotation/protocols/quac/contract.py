@@ -26,7 +26,7 @@ from annotation.protocols.quac import (
 from annotation.protocols.quac.parameters import Parameters
 from collector.seeds.seed_contracts import JoinsTexts, PlansFolds, SeedsPart
 from tasks.simulation.simulated_contract import Inspects, Replays, SimulatedPart, Speaks
-from tasks.work.kinds.protocol_checks import ChecksPart
+from tasks.work.kinds.kind import ChecksPart
 
 _baselines_part_of_baselines: BaselinesPart = baselines
 _takes_options_of_baselines: TakesOptions = baselines

@@ -21,7 +21,7 @@ from annotation.protocols.squad import (
 from annotation.protocols.squad.parameters import Parameters
 from collector.seeds.seed_contracts import CountsSeeds, PlansFolds, SeedsPart
 from tasks.simulation.simulated_contract import SimulatedPart
-from tasks.work.kinds.protocol_checks import ChecksPart
+from tasks.work.kinds.kind import ChecksPart
 
 _checks_part_of_checks: ChecksPart[Parameters] = checks
 _export_part_of_export: ExportPart = export

@@ -35,7 +35,7 @@ from collector.protocols.part_contract import PARAMETERS, Part
 from collector.seeds.seed_contracts import CURATED_SEEDS, SEEDS, SPLITS
 from tasks.pages.wording import fill_placeholders
 from tasks.simulation.simulated_contract import SIMULATED
-from tasks.work.kinds.protocol_checks import CHECKS
+from tasks.work.kinds.kind import CHECKS
 from tasks.work.kinds.registry import kind_of
 from tasks.work.samples import Sample
 

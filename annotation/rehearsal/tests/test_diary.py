@@ -21,9 +21,8 @@ from annotation.rehearsal.findings import as_stored, findings_of, least_minutes
 from annotation.tables.table import Table, share
 from tasks.costs import estimate, totals
 from tasks.pages.work_page import CLOSING, OPENING
-from tasks.simulation.browser import Browser
+from tasks.simulation.browser import Browser, parse_page
 from tasks.simulation.crowd import Result
-from tasks.simulation.page_parser import parse_page
 from tasks.simulation.work_page import WorkPage
 from tasks.tests.making import make_collection
 

@@ -25,7 +25,7 @@ from collector.protocols.revisions import revise
 from collector.seeds.selection import select_seeds
 from common.actions import ActionError
 from tasks.models import Answer, Lease, Question, UnitItem, Worker
-from tasks.simulation.synthetic_fields import genuine, made_up, marked
+from tasks.simulation.identity import genuine, made_up, marked
 from tasks.tests import making
 
 pytestmark = pytest.mark.django_db

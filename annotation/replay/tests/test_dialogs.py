@@ -18,7 +18,8 @@ from annotation.replay.read_log import read_log
 from annotation.replay.recreation import OWN_MAINTENANCE
 from annotation.replay.units import with_topics
 from collector.models import Collection
-from tasks.dialog import dialog_maintenance, moves, presence, settlement
+from tasks.dialog import maintenance as dialog_maintenance
+from tasks.dialog import moves, presence, settlement
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker, make_waiting
 from tasks.dialog.tests.talking import SOON, ask, pair, talk
 from tasks.lifecycle.maintenance import CLAIM

@@ -10,7 +10,9 @@ from django.db.models import F, Sum
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from tasks.dialog import (
-    dialog_maintenance,
+    maintenance as dialog_maintenance,
+)
+from tasks.dialog import (
     moves,
     pairing,
     pay,

@@ -6,8 +6,8 @@ import threading
 import pytest
 from django.db import DataError, OperationalError
 
-from tasks.dialog import group_commit
-from tasks.dialog.group_commit import GroupCommit
+from tasks.dialog import database_threads
+from tasks.dialog.database_threads import GroupCommit
 
 # However slow the machine is.
 APART_SECONDS = 600
@@ -70,7 +70,7 @@ def test_what_comes_soon_after_a_commit_is_stored_together(monkeypatch):
         over.set()
         return await asyncio.gather(second, third)
 
-    monkeypatch.setattr(group_commit, "APART_SECONDS", APART_SECONDS)
+    monkeypatch.setattr(database_threads, "APART_SECONDS", APART_SECONDS)
     assert asyncio.run(all_of_them()) == [True, True]
     assert store.lists == [[1], [2, 3]]
 

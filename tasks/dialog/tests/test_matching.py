@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dialog.matching import PARTNERS, WaitingWorker, match_pairs
+from tasks.dialog.pairing import PARTNERS, WaitingWorker, match_pairs
 
 NAMES = st.integers(0, 9).map(str)
 

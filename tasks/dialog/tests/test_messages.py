@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.serving.plan import LONGEST_MESSAGE_BYTES
 from common.rate_limit import MemoryBucket
-from tasks.dialog.messages import MESSAGES
+from tasks.dialog.socket_actions import MESSAGES
 from tasks.dialog.tests.making import message
 
 PAUSES = st.lists(st.floats(0, 5), max_size=300)

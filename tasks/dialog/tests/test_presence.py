@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
-from tasks.dialog import dialog_maintenance, moves, pairing, presence, waiting_room
-from tasks.dialog.fingerprint import record_presence
+from tasks.dialog import maintenance as dialog_maintenance
+from tasks.dialog import moves, pairing, presence, waiting_room
+from tasks.dialog.hub import record_presence
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker, make_waiting
 from tasks.dialog.tests.talking import SOON, FirstOfTwo, paid, pair, stay, talk
 from tasks.models import LeaseState, Ticket, TicketState, Topic

@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from tasks.dialog import dialog_maintenance, moves, pairing, presence, settlement
+from tasks.dialog import maintenance as dialog_maintenance
+from tasks.dialog import moves, pairing, presence, settlement
 from tasks.dialog.dialog_state import view_of
 from tasks.dialog.moves import Move
 from tasks.dialog.tests.making import make_dialogs, make_waiting, message

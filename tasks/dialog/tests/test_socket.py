@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from common import prepared_sql
 from common.tests.row_paths import watch_writes
 from tasks.dialog import socket
-from tasks.dialog.messages import MESSAGES
+from tasks.dialog.socket_actions import MESSAGES
 from tasks.dialog.tests.lines import Line, open_line
 from tasks.dialog.tests.making import make_lease, make_talker
 from tasks.models import Dialog, LeaseState, PartnerReport, Ticket, Turn

@@ -17,13 +17,12 @@ from common.actions import ActionError
 from common.command_line import MANAGE, Printout, ResultCommand, processes, seed, whole
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.people.audience import groups_needed
-from tasks.simulation import collection_watch
-from tasks.simulation.behaviour import BEHAVIOURS, MIXED
-from tasks.simulation.browser import UnreachableError, check_reachable
+from tasks.simulation import crowd as simulation_crowd
+from tasks.simulation.browser import StuckError, UnreachableError, check_reachable
 from tasks.simulation.crowd import Crowd, Result
-from tasks.simulation.page_parser import StuckError
 from tasks.simulation.recruiting import real_work, recruit
 from tasks.simulation.replay_collection import stage_replay
+from tasks.simulation.simulated_contract import BEHAVIOURS, MIXED
 
 REFUSALS = (
     *(StuckError, UnreachableError, MarketplaceError, ActionError),
@@ -78,7 +77,7 @@ class Command(ResultCommand):
             replay=replay,
         )
         result = self._run(crowd, quiet=options["json"])
-        left = collection_watch.places_left(collection)
+        left = simulation_crowd.places_left(collection)
         value = {
             "collection": collection.slug,
             "workers": result.n_workers,

@@ -3,8 +3,7 @@
 import httpx
 import pytest
 
-from tasks.simulation.browser import Browser, UnreachableError
-from tasks.simulation.page_parser import StuckError, parse_page
+from tasks.simulation.browser import Browser, StuckError, UnreachableError, parse_page
 
 SITE, FRAME = "http://127.0.0.1:8000", "http://localhost:8000"
 POLICY = f"default-src 'none'; frame-ancestors {SITE}; form-action 'self' {SITE}"

@@ -3,8 +3,8 @@
 import pytest
 
 from tasks.models import Worker
+from tasks.simulation.browser import StuckError
 from tasks.simulation.identity import introduce, mark_synthetic
-from tasks.simulation.page_parser import StuckError
 from tasks.tests.making import NOW, make_worker
 
 pytestmark = pytest.mark.django_db

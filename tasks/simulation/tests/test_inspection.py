@@ -7,7 +7,7 @@ import pytest
 
 from collector.models import Collection
 from tasks.models import Grant, GrantState
-from tasks.simulation.inspection import INSPECTOR, inspect_waiting
+from tasks.simulation.recruiting import INSPECTOR, inspect_waiting
 from tasks.tests.making import (
     NOW,
     make_collection,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.simulation.page_parser import StuckError, parse_page
+from tasks.simulation.browser import StuckError, parse_page
 
 HTML = """<!doctype html><h1>Hand <em>in</em></h1><p role="alert">Mend this.</p>
 <main data-page="notice"><form method="post" action="/go">

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from websockets.sync.server import Server, ServerConnection, serve
 
-from tasks.simulation import socket
-from tasks.simulation.behaviour import DILIGENT
+from tasks.simulation import conversation
+from tasks.simulation.browser import Page, StuckError
 from tasks.simulation.conversation import Conversation
-from tasks.simulation.page_parser import Page, StuckError
+from tasks.simulation.simulated_contract import DILIGENT
 
 DONE: dict[str, Any] = {"type": "state", "state": {"phase": "done"}}
 
@@ -53,7 +53,7 @@ def ada() -> Conversation:
 @pytest.mark.parametrize("hall", [[[DONE]]], indirect=True)
 def test_she_says_who_she_is_from_the_pages_own_site(hall: Hall) -> None:
     talk = ada()
-    socket.converse_on(hall.page, "/hit/socket", talk)
+    conversation.converse_on(hall.page, "/hit/socket", talk)
     assert talk.is_over
     assert hall.heard == [{"token": "secret", "again": False}]
     assert hall.origins == [hall.page.url.removesuffix("/hit/")]
@@ -61,35 +61,37 @@ def test_she_says_who_she_is_from_the_pages_own_site(hall: Hall) -> None:
 
 @pytest.mark.parametrize("hall", [[[1011], [DONE]]], indirect=True)
 def test_a_lost_line_is_opened_again(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(conversation, "PAUSE_SECONDS", 0.01)
     talk = ada()
-    socket.converse_on(hall.page, "/hit/socket", talk)
+    conversation.converse_on(hall.page, "/hit/socket", talk)
     assert len(hall.heard) == talk.counts["connections"] == 2
 
 
 @pytest.mark.parametrize("hall", [[[4404]]], indirect=True)
 def test_a_closed_door_gets_her_stuck(hall: Hall) -> None:
     with pytest.raises(StuckError, match="closed with 4404"):
-        socket.converse_on(hall.page, "/hit/socket", ada())
+        conversation.converse_on(hall.page, "/hit/socket", ada())
 
 
 def test_a_page_may_open_what_its_policy_allows_and_nothing_else() -> None:
     page = Page("http://localhost:1/hit/", policy="connect-src 'self'")
     with pytest.raises(StuckError, match="may not open a socket to ws://elsewhere"):
-        socket.converse_on(page, "ws://elsewhere/hit/socket", ada())
+        conversation.converse_on(page, "ws://elsewhere/hit/socket", ada())
 
 
 @pytest.mark.parametrize("hall", [[[DONE]]], indirect=True)
 def test_a_policy_may_name_the_socket_itself(hall: Hall) -> None:
-    address = socket.address_of(hall.page.url, "/hit/socket")
+    address = conversation.address_of(hall.page.url, "/hit/socket")
     page = Page("http://127.0.0.1:1/hit/", policy=f"connect-src 'self' {address}")
     with pytest.raises(StuckError, match="may not open a socket"):
-        socket.converse_on(page, address.replace("/hit/socket", "/hit/other"), ada())
+        conversation.converse_on(page, address.replace("/hit/socket", "/hit/other"), ada())
     talk = ada()
-    socket.converse_on(page, address, talk)
+    conversation.converse_on(page, address, talk)
     assert talk.is_over
 
 
 def test_addresses_are_the_pages_or_whole() -> None:
-    assert socket.address_of("https://a.example/hit/", "/s") == "wss://a.example/s"
-    assert socket.address_of("http://a.example/hit/", "ws://b.example/s") == "ws://b.example/s"
+    assert conversation.address_of("https://a.example/hit/", "/s") == "wss://a.example/s"
+    assert (
+        conversation.address_of("http://a.example/hit/", "ws://b.example/s") == "ws://b.example/s"
+    )

@@ -3,8 +3,7 @@
 import httpx
 import pytest
 
-from tasks.simulation.browser import Browser
-from tasks.simulation.page_parser import StuckError
+from tasks.simulation.browser import Browser, StuckError
 from tasks.simulation.worker import SimulatedWorker
 
 SITE = "http://127.0.0.1:8000"

@@ -5,14 +5,18 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
-from typing import ClassVar, TypeVar
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar, Protocol, TypeVar
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import QuerySet
 
 from collector.models import Stage
-from collector.protocols.loading import ProtocolError
+from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import Parameters, StageTable, Table
+from collector.protocols.part_contract import P, Part
 from tasks.models import Lease, Submission, Unit, Worker
 from tasks.work.widgets.problems import Problem
 
@@ -220,3 +224,32 @@ def entries_of(data: object, name: str) -> list[dict[str, object]]:
     held = data.get(name) if isinstance(data, Mapping) else None
     entries = held if isinstance(held, list) else []
     return [entry for entry in entries if isinstance(entry, dict)]
+
+
+class ChecksPart(Protocol[P]):
+    """checks.py: pure, so that a page is told while somebody still writes."""
+
+    def problems(
+        self, kind: str, data: Data, items: Sequence[Item], table: StageTable, parameters: P
+    ) -> list[Problem]:
+        """Return what is wrong with cleaned data, and hints; in sentences, in the page's order.
+
+        kind: of the stage. items: what its page shows. table: the stage's own.
+        """
+
+
+CHECKS = Part[ChecksPart[Parameters]]("checks", ChecksPart)
+
+
+def protocol_problems(
+    protocol: str, data: Data, items: Sequence[Item], table: StageTable, parameters: Parameters
+) -> list[Problem]:
+    """Return what the protocol finds wrong with cleaned data of a stage; raises ProtocolError."""
+    checks = _checks(protocol, tuple(settings.PROTOCOL_FOLDERS))
+    return checks.problems(table.kind, data, items, table, parameters)
+
+
+@lru_cache(maxsize=64)
+def _checks(protocol: str, folders: tuple[Path, ...]) -> ChecksPart[Parameters]:
+    """Return a protocol's checks.py, which is looked for among the folders once."""
+    return get_protocol(protocol).part(CHECKS)

@@ -1,5 +1,6 @@
-"""Pair HITs: workers write a question that needs both of two paragraphs, and answer it at once."""
+"""Pair HITs: a question that needs both of two paragraphs is written, and answered by others."""
 
+import random
 from collections.abc import Mapping, Sequence
 from typing import TypedDict, cast
 
@@ -10,6 +11,7 @@ from collector.protocols.stage_tables import PairChecks, PairTable
 from tasks.ledger.performance_bonuses import progress_of
 from tasks.models import Lease, Submission, Unit, Worker
 from tasks.work.kinds.kind import Data, Documents, Item, Skips, checks_as, entries_of, table_as
+from tasks.work.kinds.voting import VotingKind, questions_shown, store_votes
 from tasks.work.kinds.writing import (
     WritingKind,
     seeds_of,
@@ -125,3 +127,45 @@ def answer_payload(answer: BriefAnswer) -> dict[str, object]:
     """Return what is stored of an answer: spans with the number of their paragraph, and facts."""
     spans = [{**span, "document": int(str(span["document"]))} for span in answer["spans"]]
     return {"spans": spans, "facts": answer["facts"]}
+
+
+class PairAnswerKind(VotingKind):
+    """Brief answers from two paragraphs, with the sentences that prove them."""
+
+    name = "pair_answer"
+    correction_types = ("span", "yes", "no")
+
+    def page_items(self, unit: Unit) -> list[Item]:
+        """Return each question with its two paragraphs, in no telling order drawn of its words."""
+        items = questions_shown(unit)
+        shown = paragraphs_of(seed for _, seed, _, _ in items)
+        found: list[Item] = []
+        for item, seed, question, _ in items:
+            paragraphs = list(shown[seed].paragraphs)
+            random.Random(question).shuffle(paragraphs)
+            found.append(
+                {"id": item, "question": question, "form": "any", "paragraphs": paragraphs}
+            )
+        return found
+
+    def limits(self, table: StageTable, parameters: Parameters) -> dict[str, object]:
+        """Return the numbers the page counts against."""
+        checks = checks_as(parameters, PairChecks)
+        return {"pairs": table.items_per_hit, "max_answer_words": checks.max_answer_words}
+
+    def clean(
+        self,
+        data: object,
+        items: Sequence[Item],
+        documents: Documents,
+        table: StageTable,
+        parameters: Parameters,
+    ) -> tuple[Data, list[Problem]]:
+        """Return {"answers": […]}, one per question, and what is wrong."""
+        return pairs.clean_answered(data, items, checks_as(parameters, PairChecks))
+
+    def store(self, submission: Submission, data: Data) -> None:
+        """Write one row per answer; expects the transaction of the submission."""
+        answers = cast(Sequence[BriefAnswer], data["answers"])
+        votes = [(each["item"], each["type"], answer_payload(each)) for each in answers]
+        store_votes(submission, votes)

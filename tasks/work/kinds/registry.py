@@ -4,18 +4,12 @@ from typing import Protocol
 
 from collector.protocols.loading import ProtocolError
 from tasks.work.kinds.answer import AnswerKind
-from tasks.work.kinds.evidence_question import EvidenceQuestionKind
-from tasks.work.kinds.free_answer import FreeAnswerKind
+from tasks.work.kinds.evidence import EvidenceQuestionKind, NaturalQuestionKind, SearchAnswerKind
+from tasks.work.kinds.forms import FreeAnswerKind, LabelKind, TextKind
 from tasks.work.kinds.kind import StageKind
-from tasks.work.kinds.label import LabelKind
-from tasks.work.kinds.natural_question import NaturalQuestionKind
-from tasks.work.kinds.pair import PairKind
-from tasks.work.kinds.pair_answer import PairAnswerKind
+from tasks.work.kinds.pair import PairAnswerKind, PairKind
 from tasks.work.kinds.question import QuestionKind
-from tasks.work.kinds.search_answer import SearchAnswerKind
-from tasks.work.kinds.span_answer import SpanAnswerKind
-from tasks.work.kinds.span_question import SpanQuestionKind
-from tasks.work.kinds.text import TextKind
+from tasks.work.kinds.span import SpanAnswerKind, SpanQuestionKind
 from tasks.work.kinds.validation import ValidationKind
 
 _KINDS: dict[str, StageKind] = {

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tasks.simulation.behaviour import Behaviour
-from tasks.simulation.replay import RealWork
+from tasks.simulation.simulated_contract import Behaviour, RealWork
 
 YES_NO = ("yes", "no")
 # Real questions are taken as they are.

@@ -13,7 +13,7 @@ from annotation.protocols.iirc.simulation.documents import Documents, laid_out
 from annotation.protocols.iirc.simulation.official_questions import passages_of, rewritten
 from annotation.protocols.iirc.simulation.real_work import Passage, Question
 from annotation.protocols.iirc.simulation.writing import write
-from tasks.simulation.replay import RealWork
+from tasks.simulation.simulated_contract import RealWork
 
 # A HIT of more questions than this is no page that anybody could have worked on.
 MOST_QUESTIONS = 100

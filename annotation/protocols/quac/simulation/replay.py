@@ -17,7 +17,7 @@ from annotation.protocols.quac.file_format import (
 )
 from annotation.protocols.quac.official_records import read
 from tasks.simulation.identity import mark_answers_synthetic, mark_fields_synthetic
-from tasks.simulation.replay import RealWork
+from tasks.simulation.simulated_contract import RealWork
 from tasks.work.widgets.reply import SECTION
 
 LAX = {

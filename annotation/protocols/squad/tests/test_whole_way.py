@@ -16,10 +16,9 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from tasks.models import Answer, Lease, Question, Unit
 from tasks.paying.compensation import worth_cents
-from tasks.simulation.behaviour import DILIGENT
-from tasks.simulation.simulated_contract import SIMULATED
+from tasks.simulation.simulated_contract import DILIGENT, SIMULATED
 from tasks.tests.making import make_corpus
-from tasks.work.kinds import span_answer
+from tasks.work.kinds import span
 from tasks.work.kinds.registry import kind_of
 from tasks.work.units import is_over
 from tests.page_workers import Person, look, next_step, run
@@ -144,7 +143,7 @@ def test_others_are_asked_about_dev_and_test_alone_and_told_nothing_of_what_was_
 
 
 def test_questions_about_one_passage_are_shown_in_an_order_that_tells_nothing() -> None:
-    firsts = [span_answer.shuffled(list("abcde"), f"{unit}:0")[0] for unit in range(40)]
+    firsts = [span.shuffled(list("abcde"), f"{unit}:0")[0] for unit in range(40)]
     assert set(firsts) == set("abcde")
 
 
