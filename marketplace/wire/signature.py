@@ -5,8 +5,11 @@ import hmac
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
+from typing import Any
 
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from django.http import HttpRequest
 
 from common.prepared_sql import PreparedQuery, execute, fields_of, instance_of
@@ -31,7 +34,6 @@ LIVING_KEY = PreparedQuery(
     ),
     key=str,
 )
-ALGORITHM = "AWS4-HMAC-SHA256"
 # Twice what a signature is good for, either way.
 REMEMBERED = timedelta(minutes=20)
 SEEN = (
@@ -51,13 +53,21 @@ class SignedRequest:
     attempt: str
 
 
+class Verifier(SigV4Auth):
+    """botocore's signer, which here signs the headers that a client says it has signed."""
+
+    def headers_to_sign(self, request: AWSRequest) -> Any:
+        """Return all headers of the request: it was made of the signed ones."""
+        return request.headers
+
+
 def authenticate(request: HttpRequest, body: bytes, service: str = SERVICE) -> SignedRequest:
     """Return the requester whose key signed this request, for this service.
 
     Raises WireError: `MissingAuthenticationTokenException`, `IncompleteSignatureException`,
     `UnrecognizedClientException` (no such key) or `InvalidSignatureException` (wrong or stale).
     """
-    header = request.META.get("HTTP_AUTHORIZATION", "")
+    header = request.headers.get("Authorization", "")
     if not header:
         raise WireError(
             "MissingAuthenticationTokenException",
@@ -68,12 +78,33 @@ def authenticate(request: HttpRequest, body: bytes, service: str = SERVICE) -> S
         raise WireError(
             "IncompleteSignatureException", "The Authorization header is not a complete signature."
         )
+    if match["service"] != service:
+        raise WireError(
+            "InvalidSignatureException", f"Sign for the service {service}, not {match['service']}."
+        )
     names = match["headers"].lower().split(";")
     # What names the operation: of topics that is the body, which is signed always.
-    target = {"x-amz-target"} if "HTTP_X_AMZ_TARGET" in request.META else set()
-    _check_scope(match, service, (MUST_BE_SIGNED | target) - set(names))
-    stamp = request.META.get("HTTP_X_AMZ_DATE", "")
-    _check_freshness(stamp, match["day"])
+    target = {"x-amz-target"} if "X-Amz-Target" in request.headers else set()
+    if missing := (MUST_BE_SIGNED | target) - set(names):
+        raise WireError(
+            "IncompleteSignatureException", f"Sign these headers too: {', '.join(sorted(missing))}."
+        )
+    stamp = request.headers.get("X-Amz-Date", "")
+    try:
+        signed_at = datetime.fromisoformat(stamp) if STAMP.fullmatch(stamp) else None
+    except ValueError:
+        signed_at = None
+    if signed_at is None:
+        raise WireError(
+            "IncompleteSignatureException", "X-Amz-Date is not of the form 20261120T093000Z."
+        )
+    now = clock.real_now()
+    if not stamp.startswith(match["day"]) or abs(now - signed_at) > ALLOWED_SKEW:
+        raise WireError(
+            "InvalidSignatureException",
+            f"Signature expired: signed at {stamp}, received at {now:%Y%m%dT%H%M%SZ}; "
+            "set the clock of your machine.",
+        )
     row = LIVING_KEY.first(key=match["key"])
     if row is None:
         raise WireError(
@@ -81,105 +112,28 @@ def authenticate(request: HttpRequest, body: bytes, service: str = SERVICE) -> S
             "No such access key on this marketplace, or it was revoked.",
         )
     secret, *fields = row
-    canonical = _canonical(request, names, body)
-    expected = signature(secret, stamp, match["region"], service, canonical)
-    if not hmac.compare_digest(expected, match["signature"]):
+    claimed = request.headers.get("X-Amz-Content-SHA256")
+    if claimed is not None and claimed != hashlib.sha256(body).hexdigest():
+        raise WireError("InvalidSignatureException", "X-Amz-Content-SHA256 is not the body's.")
+    signed = AWSRequest(
+        request.method,
+        # The host is among the headers; every service here is at the root.
+        f"http://host/?{request.META.get('QUERY_STRING', '')}",
+        {name: request.headers.get(name, "") for name in names},
+        body,
+    )
+    signed.context["timestamp"] = stamp
+    signer = Verifier(Credentials(match["key"], secret), service, match["region"])
+    text = signer.string_to_sign(signed, signer.canonical_request(signed))
+    if not hmac.compare_digest(signer.signature(text, signed), match["signature"]):
         raise WireError(
             "InvalidSignatureException",
             "The signature does not match this request and key; check the secret access key.",
         )
-    return SignedRequest(
-        instance_of(Requester, REQUESTER_FIELDS, fields), _attempt(request, header)
-    )
-
-
-def _attempt(request: HttpRequest, authorization: str) -> str:
-    call = request.META.get("HTTP_AMZ_SDK_INVOCATION_ID", "")
-    if not call:
-        return ""
-    text = f"{authorization}\n{call}\n{request.META.get('HTTP_AMZ_SDK_REQUEST', '')}"
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _canonical(request: HttpRequest, names: list[str], body: bytes) -> str:
-    headers = [(name, request.META.get(_meta_name(name), "")) for name in names]
-    claimed = request.META.get("HTTP_X_AMZ_CONTENT_SHA256")
-    if claimed is not None and claimed != hashlib.sha256(body).hexdigest():
-        raise WireError("InvalidSignatureException", "X-Amz-Content-SHA256 is not the body's.")
-    query = request.META.get("QUERY_STRING", "")
-    return canonical_request(str(request.method), "/", query, headers, body)
-
-
-@lru_cache(maxsize=256)
-def _meta_name(name: str) -> str:
-    upper = name.upper().replace("-", "_")
-    return upper if upper in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{upper}"
-
-
-def _check_scope(match: re.Match[str], service: str, missing: set[str]) -> None:
-    if match["service"] != service:
-        raise WireError(
-            "InvalidSignatureException", f"Sign for the service {service}, not {match['service']}."
-        )
-    if missing:
-        raise WireError(
-            "IncompleteSignatureException", f"Sign these headers too: {', '.join(sorted(missing))}."
-        )
-
-
-def _check_freshness(stamp: str, day: str) -> None:
-    try:
-        if STAMP.fullmatch(stamp) is None:
-            raise ValueError(stamp)
-        signed_at = datetime.fromisoformat(stamp)
-    except ValueError:
-        raise WireError(
-            "IncompleteSignatureException", "X-Amz-Date is not of the form 20261120T093000Z."
-        ) from None
-    now = clock.real_now()
-    if not stamp.startswith(day) or abs(now - signed_at) > ALLOWED_SKEW:
-        raise WireError(
-            "InvalidSignatureException",
-            f"Signature expired: signed at {stamp}, received at {now:%Y%m%dT%H%M%SZ}; "
-            "set the clock of your machine.",
-        )
-
-
-def canonical_request(
-    method: str, path: str, query: str, headers: list[tuple[str, str]], body: bytes
-) -> str:
-    """Return the canonical form of a request; `headers` are the signed ones, names in lower case.
-
-    `path` is canonical already; values lose their superfluous spaces here.
-    """
-    headers = sorted(headers)
-    lines = [f"{name}:{' '.join(value.split())}\n" for name, value in headers]
-    names = ";".join(name for name, _ in headers)
-    digest = hashlib.sha256(body).hexdigest()
-    return f"{method}\n{path}\n{_canonical_query(query)}\n{''.join(lines)}\n{names}\n{digest}"
-
-
-def _canonical_query(query: str) -> str:
-    if not query:
-        return ""
-    pairs = sorted(part.partition("=")[::2] for part in query.split("&"))
-    return "&".join(f"{key}={value}" for key, value in pairs)
-
-
-def signature(secret: str, stamp: str, region: str, service: str, canonical: str) -> str:
-    """Return the hex signature of a canonical request made at `stamp` (20261120T093000Z)."""
-    day = stamp[:8]
-    digest = hashlib.sha256(canonical.encode()).hexdigest()
-    message = f"{ALGORITHM}\n{stamp}\n{day}/{region}/{service}/aws4_request\n{digest}"
-    return hmac.digest(_signing_key(secret, day, region, service), message.encode(), "sha256").hex()
-
-
-@lru_cache(maxsize=4096)
-def _signing_key(secret: str, day: str, region: str, service: str) -> bytes:
-    key = f"AWS4{secret}".encode()
-    for part in (day, region, service, "aws4_request"):
-        key = hmac.digest(key, part.encode(), "sha256")
-    return key
+    call = request.headers.get("Amz-Sdk-Invocation-Id", "")
+    told = f"{header}\n{call}\n{request.headers.get('Amz-Sdk-Request', '')}"
+    attempt = hashlib.sha256(told.encode()).hexdigest() if call else ""
+    return SignedRequest(instance_of(Requester, REQUESTER_FIELDS, fields), attempt)
 
 
 def refuse_replay(attempt: str, now: datetime) -> None:
