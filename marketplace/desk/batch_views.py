@@ -59,25 +59,20 @@ def batch(request: DeskRequest, key: int) -> HttpResponse:
     if request.method != "POST" or found.published_at is not None:
         return _drawn(request, found)
     try:
-        _keep_columns(request, found)
+        with transaction.atomic(using=DATABASE):
+            row = Batch.objects.select_for_update().get(pk=found.pk)
+            check_seen(request.POST, _columns_seen(row))
+            for name in variables(template_of(row.terms)):
+                column = request.POST.get(f"column-{name}", "")
+                if column in row.columns:
+                    row.mapping[name] = column
+                else:
+                    row.mapping.pop(name, None)
+            row.save(update_fields=["mapping"])
     except OutOfDateError as error:
         return _drawn(request, own_batch(request, key), 400, problem=str(error))
     leave_notice(request, "The columns are kept. Look at the rows below.")
     return redirect("desk-batch", key=key)
-
-
-def _keep_columns(request: DeskRequest, found: Batch) -> None:
-    """Keep the column chosen for each variable; raises OutOfDateError."""
-    with transaction.atomic(using=DATABASE):
-        row = Batch.objects.select_for_update().get(pk=found.pk)
-        check_seen(request.POST, _columns_seen(row))
-        for name in variables(template_of(row.terms)):
-            column = request.POST.get(f"column-{name}", "")
-            if column in row.columns:
-                row.mapping[name] = column
-            else:
-                row.mapping.pop(name, None)
-        row.save(update_fields=["mapping"])
 
 
 def _columns_seen(found: Batch) -> str:

@@ -93,7 +93,11 @@ def settings_page(request: DeskRequest) -> HttpResponse:
         list(DeskUser.objects.select_for_update().filter(role=Role.HOST).order_by("pk"))
         form = SettingsForm(request.POST, initial=_present())
         if form.is_valid():
-            _keep(form)
+            now, values = clock.now(), form.cleaned_data
+            choose("auto_approval_cap_seconds", int(values["auto_approval_days"] * DAY), now)
+            choose("payment_terms", values["payment_terms"].strip(), now)
+            choose("requesters_see_mail", values["requesters_see_mail"], now)
+            choose("system_policies", {name: values[name] for name in system_policies()}, now)
             for name in form.changed_data:
                 label = form.fields[name].label
                 record(request, f"Set “{label}” to {_said(form, name)}")
@@ -101,14 +105,6 @@ def settings_page(request: DeskRequest) -> HttpResponse:
         return show(request, "settings.html", status=400, here="settings", form=form)
     leave_notice(request, "Your settings are kept.")
     return redirect("desk-settings")
-
-
-def _keep(form: SettingsForm) -> None:
-    now, values = clock.now(), form.cleaned_data
-    choose("auto_approval_cap_seconds", int(values["auto_approval_days"] * DAY), now)
-    choose("payment_terms", values["payment_terms"].strip(), now)
-    choose("requesters_see_mail", values["requesters_see_mail"], now)
-    choose("system_policies", {name: values[name] for name in system_policies()}, now)
 
 
 def _said(form: SettingsForm, name: str) -> str:

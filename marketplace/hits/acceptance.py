@@ -191,33 +191,30 @@ def _accept(worker: Worker, now: datetime, form_key: str = "", **key: int | str)
     with transaction.atomic(using=DATABASE):
         # Two tabs of one worker wait for one another, or both could pass the limit of the queue.
         locking = WORKER_LOCK.bound(worker=worker.pk)
-        return _accepted(worker, lock(now, [locking], **key), now, form_key)
-
-
-def _accepted(worker: Worker, hit: HIT, now: datetime, form_key: str) -> Assignment:
-    # Behind the worker's lock: the same form may have come twice at once.
-    if made := _made_in(worker, form_key):
-        return made
-    row = HELD.first(hit=hit.pk, worker=worker.pk)
-    if row is not None:
-        held = hit.assignments.get(pk=row[0])
-        if held.state == AssignmentState.ACCEPTED:
-            return held
-        raise NotThisError(_("You have already done this HIT. Choose another one."))
-    _check_may_accept(worker, hit, now)
-    assignment = Assignment(
-        hit=hit,
-        worker=worker,
-        assignment_id=_slot_id(hit),
-        reward_cents=hit.hit_type.reward_cents,
-        form_key=form_key,
-        accepted_at=now,
-        deadline=now + timedelta(seconds=hit.hit_type.assignment_duration_seconds),
-    )
-    insert(assignment)
-    record_event(hit, "AssignmentAccepted", now, assignment.assignment_id)
-    refresh(hit, now)
-    return assignment
+        hit = lock(now, [locking], **key)
+        # Behind the worker's lock: the same form may have come twice at once.
+        if made := _made_in(worker, form_key):
+            return made
+        row = HELD.first(hit=hit.pk, worker=worker.pk)
+        if row is not None:
+            held = hit.assignments.get(pk=row[0])
+            if held.state == AssignmentState.ACCEPTED:
+                return held
+            raise NotThisError(_("You have already done this HIT. Choose another one."))
+        _check_may_accept(worker, hit, now)
+        assignment = Assignment(
+            hit=hit,
+            worker=worker,
+            assignment_id=_slot_id(hit),
+            reward_cents=hit.hit_type.reward_cents,
+            form_key=form_key,
+            accepted_at=now,
+            deadline=now + timedelta(seconds=hit.hit_type.assignment_duration_seconds),
+        )
+        insert(assignment)
+        record_event(hit, "AssignmentAccepted", now, assignment.assignment_id)
+        refresh(hit, now)
+        return assignment
 
 
 def may_accept(worker: Worker, hit: HIT, now: datetime) -> bool:

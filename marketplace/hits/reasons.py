@@ -235,7 +235,16 @@ def _own_type(
     else:
         sentence = _("Needs the qualification “%(name)s”.") % {"name": row.name}
     if is_earned_by_work(row):
-        return _earned(row, sentence, ways.get(row.pk, WayToEarn()))
+        way = ways.get(row.pk, WayToEarn())
+        if way.kinds:
+            return Reason(_first(way), way=way)
+        if way.is_declined:
+            return _declined(row, way)
+        if way.handed_in_at is not None:
+            how = _("You have handed in the HIT for it. If your work passes, this opens by itself.")
+            return Reason(sentence, how, way=way)
+        how = _("It is earned by work, and no HIT that earns it is posted at present.")
+        return Reason(sentence, row.description or how, way=way)
     if not row.is_active:
         return Reason(sentence, _("It cannot be asked for at present."), is_final=True)
     return Reason(sentence, row.description, row)
@@ -252,18 +261,6 @@ def _declined(row: QualificationType, way: WayToEarn) -> Reason:
 def _first(way: WayToEarn) -> str:
     titles = f"” {_('or')} “".join(kind.title for kind in way.kinds)
     return _("First pass the HIT “%(title)s”.") % {"title": titles}
-
-
-def _earned(row: QualificationType, sentence: str, way: WayToEarn) -> Reason:
-    if way.kinds:
-        return Reason(_first(way), way=way)
-    if way.is_declined:
-        return _declined(row, way)
-    if way.handed_in_at is not None:
-        how = _("You have handed in the HIT for it. If your work passes, this opens by itself.")
-        return Reason(sentence, how, way=way)
-    how = _("It is earned by work, and no HIT that earns it is posted at present.")
-    return Reason(sentence, row.description or how, way=way)
 
 
 def score_words(need: dict[str, Any]) -> str:

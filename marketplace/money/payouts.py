@@ -250,7 +250,16 @@ def _confirm_row(
     if not given_day:
         found.n_blank += 1
         return
-    paid_on = _day(given_day, now)
+    try:
+        if match := re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", given_day):
+            day = date(int(match[3]), int(match[2]), int(match[1]))
+        else:
+            day = date.fromisoformat(given_day)
+    except ValueError:
+        raise PayoutError(f"Write the day “{given_day}” as 2026-11-20.") from None
+    if day > now.date():
+        raise PayoutError(f"{given_day} is in the future. Confirm a payment once it was made.")
+    paid_on = day
     method = (cells.get("method", "").strip() or method.strip())[:80]
     if not method:
         raise PayoutError("Say how it was paid: fill the column method, or the field above.")
@@ -289,19 +298,6 @@ def _check_amount(line: PayoutLine, given: str) -> None:
             f"{line.reference} was to be {price_of(line.amount_cents)}, not {given.strip()}. "
             "Take the line off the list and record what was really paid."
         )
-
-
-def _day(given: str, now: datetime) -> date:
-    try:
-        if match := re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", given):
-            day = date(int(match[3]), int(match[2]), int(match[1]))
-        else:
-            day = date.fromisoformat(given)
-    except ValueError:
-        raise PayoutError(f"Write the day “{given}” as 2026-11-20.") from None
-    if day > now.date():
-        raise PayoutError(f"{given} is in the future. Confirm a payment once it was made.")
-    return day
 
 
 def totals() -> list[list[str]]:

@@ -206,7 +206,17 @@ def deliver_due(now: datetime, send: Send = send, most: int = 500) -> Delivery:
             else:
                 log.exception("Event %s cannot be delivered.", event.document_id)
             n_failed += 1
-            _keep_trying(event, str(error), now)
+            problem = str(error)
+            pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(event.n_attempts - 1, 10))
+            is_given_up = (
+                event.n_attempts >= LEAST_TRIES and now - event.created_at > GIVEN_UP_AFTER
+            )
+            _settle(
+                event, problem=problem[:300], next_attempt_at=None if is_given_up else now + pause
+            )
+            log.warning(
+                "Event %s was not taken by %s: %s", event.document_id, event.destination, problem
+            )
         else:
             n_delivered += 1
             _settle(event, delivered_at=now, next_attempt_at=None, problem="")
@@ -274,13 +284,6 @@ def _settle(event: Event, **changes: Any) -> None:
     for name, value in changes.items():
         setattr(event, name, value)
     event.save(update_fields=list(changes))
-
-
-def _keep_trying(event: Event, problem: str, now: datetime) -> None:
-    pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(event.n_attempts - 1, 10))
-    is_given_up = event.n_attempts >= LEAST_TRIES and now - event.created_at > GIVEN_UP_AFTER
-    _settle(event, problem=problem[:300], next_attempt_at=None if is_given_up else now + pause)
-    log.warning("Event %s was not taken by %s: %s", event.document_id, event.destination, problem)
 
 
 def _chance(event: Event, what: str) -> float:

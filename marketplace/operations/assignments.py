@@ -9,7 +9,7 @@ from django.db.models.functions import NullIf
 
 from common.prepared_sql import PreparedQuery
 from marketplace.hits.lifecycle import approve, refresh, reject
-from marketplace.models import HIT, Assignment, AssignmentState
+from marketplace.models import Assignment, AssignmentState
 from marketplace.operations.hits import Epoch
 from marketplace.operations.ownership import (
     handed_in,
@@ -136,7 +136,13 @@ def approve_assignment(call: Call, parameters: dict[str, Any]) -> dict[str, Any]
             "OverrideRejection"
         )
         if is_override:
-            _check_override(hit, assignment, call.now)
+            refuse_disposed(hit)
+            assert assignment.submitted_at is not None
+            if call.now - assignment.submitted_at > OVERRIDE_WITHIN:
+                raise RequestError(
+                    "InvalidAssignmentState",
+                    "A rejection can be overridden within 30 days after the work was submitted.",
+                )
         else:
             _require_submitted(assignment)
         assignment.feedback = feedback or assignment.feedback
@@ -170,14 +176,4 @@ def _require_submitted(assignment: Assignment) -> None:
     if assignment.state != AssignmentState.SUBMITTED:
         raise RequestError(
             "InvalidAssignmentState", "This operation can be called with a status of: Submitted"
-        )
-
-
-def _check_override(hit: HIT, assignment: Assignment, now: datetime) -> None:
-    refuse_disposed(hit)
-    assert assignment.submitted_at is not None
-    if now - assignment.submitted_at > OVERRIDE_WITHIN:
-        raise RequestError(
-            "InvalidAssignmentState",
-            "A rejection can be overridden within 30 days after the work was submitted.",
         )

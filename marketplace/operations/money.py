@@ -43,7 +43,23 @@ def send_bonus(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
         raise InvalidParameter(f"BonusAmount has to be from 0.01 to {MOST_CENTS // 100}.")
     if not parameters["Reason"].strip():
         raise InvalidParameter("Reason may not be empty: the worker reads it.")
-    assignment = _assignment_of_worker(call, parameters)
+    worker = known_worker(call, parameters["WorkerId"])
+    found = (
+        Assignment.objects.filter(
+            Q(worker=worker) | Q(worker__merged_into=worker),
+            Q(state__in=HANDED_IN) | ~Q(late_answer=""),
+            assignment_id=parameters["AssignmentId"],
+            hit__requester=call.requester,
+        )
+        .order_by("-pk")
+        .first()
+    )
+    if found is None:
+        raise DoesNotExist("Assignment", "Assignment", parameters["AssignmentId"])
+    worked_at = found.submitted_at or found.ended_at or found.accepted_at
+    if call.now - worked_at > WORKED_WITHIN:
+        raise InvalidParameter("A bonus can be sent within six months after the work was done.")
+    assignment = found
     request_id = new_entity_id()
     try:
         with transaction.atomic(using=DATABASE):
@@ -70,26 +86,6 @@ def send_bonus(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
             f"The bonus with this UniqueRequestToken was granted by request {error.subject}.",
         ) from None
     return {}
-
-
-def _assignment_of_worker(call: Call, parameters: dict[str, Any]) -> Assignment:
-    worker = known_worker(call, parameters["WorkerId"])
-    found = (
-        Assignment.objects.filter(
-            Q(worker=worker) | Q(worker__merged_into=worker),
-            Q(state__in=HANDED_IN) | ~Q(late_answer=""),
-            assignment_id=parameters["AssignmentId"],
-            hit__requester=call.requester,
-        )
-        .order_by("-pk")
-        .first()
-    )
-    if found is None:
-        raise DoesNotExist("Assignment", "Assignment", parameters["AssignmentId"])
-    worked_at = found.submitted_at or found.ended_at or found.accepted_at
-    if call.now - worked_at > WORKED_WITHIN:
-        raise InvalidParameter("A bonus can be sent within six months after the work was done.")
-    return found
 
 
 def rewardable(work: QuerySet[Assignment], now: datetime) -> QuerySet[Assignment]:

@@ -30,7 +30,14 @@ def notify_workers(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     if not 1 <= len(parameters["MessageText"]) <= LONGEST_TEXT:
         raise InvalidParameter(f"MessageText has to be 1 to {LONGEST_TEXT} characters.")
     named = workers_named(ids, call.requester.pk)
-    reviewed = _reviewed(call, {account.pk for account in named.values()})
+    keys = {account.pk for account in named.values()}
+    decided = Assignment.objects.filter(
+        Q(worker__in=keys) | Q(worker__merged_into__in=keys),
+        hit__requester=call.requester,
+        state__in=[AssignmentState.APPROVED, AssignmentState.REJECTED],
+    )
+    pairs = decided.values_list("worker", "worker__merged_into").distinct()
+    reviewed = {int(second or key) for key, second in pairs}
     # Several ids may name one person, who gets a message once.
     reached = {name: account.pk for name, account in named.items() if account.pk in reviewed}
     Message.objects.bulk_create(
@@ -49,17 +56,6 @@ def notify_workers(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     }
     missed = [said | {"WorkerId": worker_id} for worker_id in ids if worker_id not in reached]
     return {"NotifyWorkersFailureStatuses": missed}
-
-
-def _reviewed(call: Call, keys: set[int]) -> set[int]:
-    """Return which of these accounts did work, be it as a second one, that the caller decided."""
-    decided = Assignment.objects.filter(
-        Q(worker__in=keys) | Q(worker__merged_into__in=keys),
-        hit__requester=call.requester,
-        state__in=[AssignmentState.APPROVED, AssignmentState.REJECTED],
-    )
-    pairs = decided.values_list("worker", "worker__merged_into").distinct()
-    return {int(second or key) for key, second in pairs}
 
 
 @operation("CreateWorkerBlock")

@@ -142,27 +142,23 @@ def _mapping(node: Node) -> Callable[[int], int]:
         factor = _number(scale, "SummedScoreMultiplier")
         return lambda total: int(total * factor)
     if ranges := node.first("RangeMapping"):
-        return _ranges(ranges)
+        found = [
+            (
+                _whole(one, "InclusiveLowerBound"),
+                _whole(one, "InclusiveUpperBound"),
+                _whole(one, "QualificationValue"),
+            )
+            for one in ranges.all("SummedScoreRange")
+        ]
+        outside = _whole(ranges, "OutOfRangeQualificationValue")
+
+        def value_of(total: int) -> int:
+            return next((value for low, high, value in found if low <= total <= high), outside)
+
+        return value_of
     raise AnswerKeyError(
         "QualificationValueMapping holds PercentageMapping, ScaleMapping or RangeMapping."
     )
-
-
-def _ranges(node: Node) -> Callable[[int], int]:
-    found = [
-        (
-            _whole(one, "InclusiveLowerBound"),
-            _whole(one, "InclusiveUpperBound"),
-            _whole(one, "QualificationValue"),
-        )
-        for one in node.all("SummedScoreRange")
-    ]
-    outside = _whole(node, "OutOfRangeQualificationValue")
-
-    def value_of(total: int) -> int:
-        return next((value for low, high, value in found if low <= total <= high), outside)
-
-    return value_of
 
 
 def _whole(node: Node, name: str, default: int | None = None) -> int:

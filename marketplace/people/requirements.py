@@ -288,7 +288,18 @@ def is_met(need: dict[str, Any], record: WorkerRecord) -> bool:
     if policy == SystemPolicy.UNTIL_HISTORY and is_new:
         return True
     if name == "locale":
-        return _locale_is_met(need, record.worker)
+        if not record.worker.country:
+            return False
+        named = {
+            place.get("Subdivision", "").upper()
+            for place in need.get("LocaleValues", [])
+            if place["Country"].upper() == record.worker.country
+        }
+        is_there = "" in named or record.worker.subdivision in named
+        if named and not is_there and not record.worker.subdivision:
+            # They may be there or not, so nothing is met, as without a country.
+            return False
+        return is_there == (need["Comparator"] in ("EqualTo", "In"))
     value = _system_value(name, record, policy == SystemPolicy.IMPORTED)
     return _value_is_met(comparator, value, need.get("IntegerValues", []))
 
@@ -314,21 +325,6 @@ def _value_is_met(comparator: str, value: int | None, wanted: list[int]) -> bool
     if comparator in ("In", "NotIn"):
         return (value in wanted) == (comparator == "In")
     return bool(ORDER[comparator](value, wanted[0]))
-
-
-def _locale_is_met(need: dict[str, Any], worker: Worker) -> bool:
-    if not worker.country:
-        return False
-    named = {
-        place.get("Subdivision", "").upper()
-        for place in need.get("LocaleValues", [])
-        if place["Country"].upper() == worker.country
-    }
-    is_there = "" in named or worker.subdivision in named
-    if named and not is_there and not worker.subdivision:
-        # They may be there or not, so nothing is met, as without a country.
-        return False
-    return is_there == (need["Comparator"] in ("EqualTo", "In"))
 
 
 def problem_with(requirements: list[dict[str, Any]]) -> str | None:

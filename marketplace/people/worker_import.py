@@ -40,6 +40,7 @@ SPELLINGS = {
 KEYS = ("worker_id", "mail", "mturk_id", "prolific_id")
 COLUMNS = tuple(SPELLINGS)
 MAIL = re.compile(r"[^@\s<>(),;:\\\"]+@[^@\s<>(),;:\\\"]+\.[^@\s<>(),;:\\\".]+")
+MOST = {"approved_before": 10_000_000, "percent_approved_before": 100}
 LONGEST = {"name": 80, "mail": 254, "mturk_id": 64, "prolific_id": 64, "notes": 5000}
 
 
@@ -65,8 +66,22 @@ def people_in(table: Table) -> list[Person]:
             "No column says who is who: add mail, mturk_id or prolific_id, so that importing "
             "again finds the same people."
         )
-    found = [_person(row, values, columns) for row, values in table.lines]
-    _refuse_repeats(found)
+    found = []
+    first: dict[tuple[str, str], int] = {}
+    for row, cells in table.lines:
+        given = {
+            meaning: cells[name].replace("\x00", "").strip()
+            for name, meaning in columns.items()
+            if meaning
+        }
+        person = Person(row, {name: value for name, value in given.items() if value})
+        person.scores = _scores(person.values.pop("qualifications", ""), person.problems)
+        _check(person)
+        for key in KEYS:
+            value = person.values.get(key, "")
+            if value and (earlier := first.setdefault((key, value), row)) != row:
+                person.problems.append(f"Row {earlier} has the same {key} already.")
+        found.append(person)
     return found
 
 
@@ -81,18 +96,6 @@ def _meaning(column: str) -> str:
         if plain == name.replace("_", " ") or plain in others:
             return name
     return ""
-
-
-def _person(row: int, cells: dict[str, str], columns: dict[str, str]) -> Person:
-    values = {
-        meaning: cells[name].replace("\x00", "").strip()
-        for name, meaning in columns.items()
-        if meaning
-    }
-    person = Person(row, {name: value for name, value in values.items() if value})
-    person.scores = _scores(person.values.pop("qualifications", ""), person.problems)
-    _check(person)
-    return person
 
 
 def _check(person: Person) -> None:
@@ -118,19 +121,13 @@ def _check(person: Person) -> None:
         values["language"] = language.lower()[:8]
         if not re.fullmatch("[A-Za-z]{2}(-[A-Za-z]{2,4})?", language):
             problems.append("Write the language as two letters, like en or de.")
-    _check_number(person, "approved_before", 10_000_000)
-    _check_number(person, "percent_approved_before", 100)
-
-
-def _check_number(person: Person, name: str, most: int) -> None:
-    given = person.values.get(name, "").rstrip("% ")
-    if not given:
-        return
-    number = re.fullmatch(r"(\d{1,8})(?:\.\d+)?", given)
-    if number is None or int(number[1]) > most:
-        person.problems.append(f"{name} has to be a whole number from 0 to {most}.")
-    else:
-        person.values[name] = number[1]
+    for name, most in MOST.items():
+        if given := values.get(name, "").rstrip("% "):
+            number = re.fullmatch(r"(\d{1,8})(?:\.\d+)?", given)
+            if number is None or int(number[1]) > most:
+                problems.append(f"{name} has to be a whole number from 0 to {most}.")
+            else:
+                values[name] = number[1]
 
 
 def _scores(text: str, problems: list[str]) -> dict[str, int]:
@@ -145,16 +142,6 @@ def _scores(text: str, problems: list[str]) -> dict[str, int]:
         else:
             found[name.strip()] = int(score)
     return found
-
-
-def _refuse_repeats(people: list[Person]) -> None:
-    first: dict[tuple[str, str], int] = {}
-    for person in people:
-        for key in KEYS:
-            value = person.values.get(key, "")
-            row = first.setdefault((key, value), person.row) if value else person.row
-            if row != person.row:
-                person.problems.append(f"Row {row} has the same {key} already.")
 
 
 PROFILE = {
@@ -202,10 +189,6 @@ class WorkerUpsert:
         self._entries: dict[int, Entry] = {}
         self._opened: list[Entry] = []
         self._given: dict[tuple[int, Entry], tuple[QualificationType, int]] = {}
-        self._read_workers(people)
-        self._read_types({name for person in people for name in person.scores})
-
-    def _read_workers(self, people: list[Person]) -> None:
         keys: set[int] = set()
         for column in KEYS:
             wanted = {one.values[column] for one in people if column in one.values}
@@ -216,36 +199,29 @@ class WorkerUpsert:
         named = Worker.objects.select_for_update(of=("self",)).filter(pk__in=keys).order_by("pk")
         rows = {row.pk: row for row in named.select_related("profile", "merged_into__profile")}
         for row in rows.values():
-            self._enter(row)
+            # A second account's keys name the one that it was merged into.
+            kept = row.merged_into or row
+            profile = getattr(kept, "profile", None) or WorkerProfile(worker=kept)
+            entry = self._entries.setdefault(kept.pk, Entry(kept, profile))
+            own = getattr(row, "profile", None)
+            for column in KEYS:
+                value = getattr(row if column == "worker_id" else own, column, None)
+                self._name(column, value or "", entry)
         grants: Any = QualificationGrant.objects.filter(worker__in=self._entries, is_revoked=False)
         for key, kind, value in grants.values_list("worker", "qualification_type", "integer_value"):
             self._entries[key].scores[kind] = value
-
-    def _enter(self, row: Worker) -> None:
-        """Enter a worker; a second account's keys name the one that it was merged into."""
-        kept = row.merged_into or row
-        profile = getattr(kept, "profile", None) or WorkerProfile(worker=kept)
-        entry = self._entries.setdefault(kept.pk, Entry(kept, profile))
-        own = getattr(row, "profile", None)
-        self._name("worker_id", row.worker_id, entry)
-        for column in KEYS[1:]:
-            self._name(column, getattr(own, column, None) or "", entry)
-
-    def _name(self, column: str, value: str, entry: Entry) -> None:
-        if not value:
-            return
-        named = self._by_key.setdefault((column, value), [])
-        if entry not in named:
-            named.append(entry)
-
-    def _read_types(self, names: set[str]) -> None:
+        names = {name for person in people for name in person.scores}
         types = QualificationType.objects.filter(qualification_type_id__in=names, deleted_at=None)
         self._by_id = {row.qualification_type_id: row for row in types}
-        rows = WorkerGroup.objects.filter(qualification_type__deleted_at=None)
+        groups = WorkerGroup.objects.filter(qualification_type__deleted_at=None)
         self._by_name = {
             row.qualification_type.name.casefold(): row.qualification_type
-            for row in rows.select_related("qualification_type")
+            for row in groups.select_related("qualification_type")
         }
+
+    def _name(self, column: str, value: str, entry: Entry) -> None:
+        if value and entry not in (named := self._by_key.setdefault((column, value), [])):
+            named.append(entry)
 
     def found(self, person: Person) -> list[Entry]:
         """Return the workers that a row's keys name, the oldest first."""
@@ -463,44 +439,36 @@ def _part(people: list[Person], now: datetime, by: str, *, is_only: bool) -> lis
 
 
 def _carry_out(book: WorkerUpsert, person: Person) -> Line:
+    """Return the line of a row, written into the book unless something is to mend."""
     name = person.values.get("name", "")
     if person.problems:
         return Line(person.row, name, Outcome.PROBLEM, person.problems)
     found = book.take_place(book.found(person))
     is_new = not found or found[0].worker.is_awaited
+    problems, scores = [], []
     if len(found) > 1:
         ids = " and ".join(one.worker.worker_id for one in found)
-        problem = f"This row fits two accounts, {ids}. Merge them first, or mend the row."
-        return Line(person.row, name, Outcome.PROBLEM, [problem])
-    if found and found[0].worker.erased_at:
-        problem = (
+        problems = [f"This row fits two accounts, {ids}. Merge them first, or mend the row."]
+    elif found and found[0].worker.erased_at:
+        problems = [
             f"{found[0].worker.worker_id} was erased at the person's own wish. "
             "Leave worker_id empty to make a new account."
-        )
-        return Line(person.row, name, Outcome.PROBLEM, [problem])
-    if not found and "worker_id" in person.values:
-        problem = f"There is no worker {person.values['worker_id']} here. Leave worker_id empty."
-        return Line(person.row, name, Outcome.PROBLEM, [problem])
-    if is_new and not name:
-        return Line(person.row, "", Outcome.PROBLEM, ["Give the name of a new worker."])
-    try:
-        scores = [(book.type_named(wanted), score) for wanted, score in person.scores.items()]
-    except GroupError as error:
-        return Line(person.row, name, Outcome.PROBLEM, [str(error)])
+        ]
+    elif not found and "worker_id" in person.values:
+        problems = [f"There is no worker {person.values['worker_id']} here. Leave worker_id empty."]
+    elif is_new and not name:
+        problems = ["Give the name of a new worker."]
+    else:
+        try:
+            scores = [(book.type_named(wanted), score) for wanted, score in person.scores.items()]
+        except GroupError as error:
+            problems = [str(error)]
+    if problems:
+        return Line(person.row, name, Outcome.PROBLEM, problems)
+    entry = found[0] if found else book.opened(name)
     if is_new and found:
-        found[0].worker.is_awaited, found[0].worker.is_active = False, True
-        found[0].is_changed = True
-    return _kept(book, person, found[0] if found else None, scores, is_new)
-
-
-def _kept(
-    book: WorkerUpsert,
-    person: Person,
-    found: Entry | None,
-    scores: list[tuple[QualificationType, int]],
-    is_new: bool,
-) -> Line:
-    entry = found or book.opened(person.values["name"])
+        entry.worker.is_awaited, entry.worker.is_active = False, True
+        entry.is_changed = True
     if found:
         # Language and country are the worker's own to change; the file only fills a gap.
         if entry.worker.language:

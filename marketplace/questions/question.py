@@ -11,7 +11,6 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from marketplace.questions.answers import RESERVED
 from marketplace.questions.question_form import (
     SCHEMAS,
-    Node,
     QuestionForm,
     QuestionFormError,
     XMLError,
@@ -90,13 +89,31 @@ def _read(xml: str) -> AnyQuestion:
     except XMLError as error:
         raise QuestionError(str(error)) from None
     if root.name == "QuestionForm":
-        return _form(root)
+        try:
+            form = form_in(root)
+        except QuestionFormError as error:
+            raise QuestionError(str(error)) from None
+        if taken := RESERVED & {question.identifier for question in form.questions}:
+            raise QuestionError(
+                f"Name no question {min(taken)}: the page's own form needs that name."
+            )
+        return FormQuestion(form)
     if (root.namespace, root.name) not in {(EXTERNAL, "ExternalQuestion"), (HTML, "HTMLQuestion")}:
         raise QuestionError(
             f'Begin the question with <ExternalQuestion xmlns="{EXTERNAL}">, '
             f'<HTMLQuestion xmlns="{HTML}"> or a QuestionForm.'
         )
-    _check_members(root)
+    known = MEMBERS[root.namespace]
+    for child in root.children:
+        if child.name not in known or child.namespace != root.namespace:
+            raise QuestionError(f"Unknown element {child.name} in {root.name}.")
+        if child.children:
+            raise QuestionError(
+                f"{child.name} holds the element {child.children[0].name}; put HTML into "
+                "<![CDATA[ … ]]>."
+            )
+    if [child.name for child in root.children] != known:
+        raise QuestionError(f"{root.name} holds {known[0]}, then {known[1]}, each once.")
     height = root.text_of("FrameHeight")
     if not height.isascii() or not height.isdigit() or len(height) > 5:
         raise QuestionError("FrameHeight has to be a whole number of pixels; 0 fills the window.")
@@ -115,30 +132,6 @@ def _read(xml: str) -> AnyQuestion:
 
 
 _kept = lru_cache(maxsize=256)(_read)
-
-
-def _form(root: Node) -> FormQuestion:
-    try:
-        form = form_in(root)
-    except QuestionFormError as error:
-        raise QuestionError(str(error)) from None
-    if taken := RESERVED & {question.identifier for question in form.questions}:
-        raise QuestionError(f"Name no question {min(taken)}: the page's own form needs that name.")
-    return FormQuestion(form)
-
-
-def _check_members(root: Node) -> None:
-    known = MEMBERS[root.namespace]
-    for child in root.children:
-        if child.name not in known or child.namespace != root.namespace:
-            raise QuestionError(f"Unknown element {child.name} in {root.name}.")
-        if child.children:
-            raise QuestionError(
-                f"{child.name} holds the element {child.children[0].name}; put HTML into "
-                "<![CDATA[ … ]]>."
-            )
-    if [child.name for child in root.children] != known:
-        raise QuestionError(f"{root.name} holds {known[0]}, then {known[1]}, each once.")
 
 
 def _checked_url(url: str) -> str:

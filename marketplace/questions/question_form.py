@@ -294,58 +294,56 @@ def _question(node: Node) -> Question:
 
 def _answer(node: Node) -> Text | Selection:
     if node.name == "FreeTextAnswer":
-        return _text(node)
+        bounds = node.first("Constraints") or Node("", "")
+        number, length = bounds.first("IsNumeric"), bounds.first("Length")
+        shape = bounds.first("AnswerFormatRegex")
+        numbers = number.attributes if number else {}
+        lengths = length.attributes if length else {}
+        shapes = shape.attributes if shape else {}
+        try:
+            return Text(
+                n_lines=max(1, min(50, int(node.text_of("NumberOfLinesSuggestion", "1")))),
+                default=node.text_of("DefaultText"),
+                least_length=int(lengths.get("minLength", 0)),
+                most_length=int(lengths["maxLength"]) if "maxLength" in lengths else None,
+                is_numeric=number is not None,
+                least=float(numbers["minValue"]) if "minValue" in numbers else None,
+                most=float(numbers["maxValue"]) if "maxValue" in numbers else None,
+                pattern=shapes.get("regex", ""),
+                pattern_problem=shapes.get("errorText", ""),
+            )
+        except ValueError:
+            raise QuestionFormError(
+                "The Constraints of a FreeTextAnswer hold no numbers."
+            ) from None
     if node.name == "SelectionAnswer":
-        return _selection(node)
+        selections = node.first("Selections") or Node("", "")
+        choices = tuple(
+            Choice(one.text_of("SelectionIdentifier"), tuple(_parts(one)))
+            for one in selections.all("Selection")
+        )
+        identifiers = {choice.identifier for choice in choices}
+        if not choices or "" in identifiers or len(identifiers) < len(choices):
+            raise QuestionFormError(
+                "A SelectionAnswer needs Selections, each with a SelectionIdentifier of its own."
+            )
+        try:
+            least = int(node.text_of("MinSelectionCount", "1"))
+            most = int(node.text_of("MaxSelectionCount", "1"))
+        except ValueError:
+            raise QuestionFormError(
+                "MinSelectionCount and MaxSelectionCount are numbers."
+            ) from None
+        has_other = selections.first("OtherSelection") is not None
+        if not 0 <= least <= most <= len(choices) + has_other:
+            raise QuestionFormError(
+                "A SelectionAnswer cannot be answered with that many selections."
+            )
+        style = node.text_of("StyleSuggestion").lower()
+        return Selection(choices, least, most, style, has_other)
     raise QuestionFormError(
         f"A QuestionForm cannot ask with {node.name} here; use FreeTextAnswer or SelectionAnswer."
     )
-
-
-def _text(node: Node) -> Text:
-    bounds = node.first("Constraints") or Node("", "")
-    number, length = bounds.first("IsNumeric"), bounds.first("Length")
-    shape = bounds.first("AnswerFormatRegex")
-    numbers = number.attributes if number else {}
-    lengths = length.attributes if length else {}
-    shapes = shape.attributes if shape else {}
-    try:
-        return Text(
-            n_lines=max(1, min(50, int(node.text_of("NumberOfLinesSuggestion", "1")))),
-            default=node.text_of("DefaultText"),
-            least_length=int(lengths.get("minLength", 0)),
-            most_length=int(lengths["maxLength"]) if "maxLength" in lengths else None,
-            is_numeric=number is not None,
-            least=float(numbers["minValue"]) if "minValue" in numbers else None,
-            most=float(numbers["maxValue"]) if "maxValue" in numbers else None,
-            pattern=shapes.get("regex", ""),
-            pattern_problem=shapes.get("errorText", ""),
-        )
-    except ValueError:
-        raise QuestionFormError("The Constraints of a FreeTextAnswer hold no numbers.") from None
-
-
-def _selection(node: Node) -> Selection:
-    selections = node.first("Selections") or Node("", "")
-    choices = tuple(
-        Choice(one.text_of("SelectionIdentifier"), tuple(_parts(one)))
-        for one in selections.all("Selection")
-    )
-    identifiers = {choice.identifier for choice in choices}
-    if not choices or "" in identifiers or len(identifiers) < len(choices):
-        raise QuestionFormError(
-            "A SelectionAnswer needs Selections, each with a SelectionIdentifier of its own."
-        )
-    try:
-        least = int(node.text_of("MinSelectionCount", "1"))
-        most = int(node.text_of("MaxSelectionCount", "1"))
-    except ValueError:
-        raise QuestionFormError("MinSelectionCount and MaxSelectionCount are numbers.") from None
-    has_other = selections.first("OtherSelection") is not None
-    if not 0 <= least <= most <= len(choices) + has_other:
-        raise QuestionFormError("A SelectionAnswer cannot be answered with that many selections.")
-    style = node.text_of("StyleSuggestion").lower()
-    return Selection(choices, least, most, style, has_other)
 
 
 def _parts(node: Node) -> Iterator[Part]:

@@ -257,19 +257,17 @@ def _hand_in(
     if _one(fields, "assignmentId") != assignment.assignment_id:
         return _refused(request, _("This form belongs to a different HIT."), 400)
     if assignment.hit.question_kind == "form":
-        return _hand_in_form(request, fields, assignment)
+        question = read_question(assignment.hit.question)
+        assert isinstance(question, FormQuestion)
+        given, problems = answers_of(question.form, fields)
+        if problems:
+            return form_page(
+                request, assignment.hit, assignment, 400, problems=problems, sent=fields
+            )
+        return _kept(request, assignment, form_answers_xml(given))
     if not any(name not in RESERVED for name in fields):
         return _refused(request, _("The form has no answer in it."), 400)
     return _kept(request, assignment, answers_xml(fields.items()))
-
-
-def _hand_in_form(request: HttpRequest, fields: Fields, assignment: Assignment) -> HttpResponse:
-    question = read_question(assignment.hit.question)
-    assert isinstance(question, FormQuestion)
-    given, problems = answers_of(question.form, fields)
-    if problems:
-        return form_page(request, assignment.hit, assignment, 400, problems=problems, sent=fields)
-    return _kept(request, assignment, form_answers_xml(given))
 
 
 def _kept(request: HttpRequest, assignment: Assignment, answer: str) -> HttpResponse:

@@ -91,7 +91,15 @@ def available(request: SignedInRequest) -> HttpResponse:
         ),
         n_hidden=len(takeable) - len(rows),
         n_out_of_reach=sum(group.is_out_of_reach for group in groups),
-        n_done=0 if takeable else _n_done(worker, now),
+        n_done=0
+        if takeable
+        else Assignment.objects.filter(
+            worker=worker,
+            state__in=set(LIVE) - {AssignmentState.ACCEPTED},
+            hit__disposed_at=None,
+            hit__expires_at__gt=now,
+            hit__n_open__gt=0,
+        ).count(),
         choices=choices,
         requesters=sorted({(one.kind.requester_id, one.kind.requester.name) for one in takeable}),
         closed_groups=[
@@ -99,17 +107,6 @@ def available(request: SignedInRequest) -> HttpResponse:
         ],
         held=held.select_related("hit__hit_type__requester").order_by("deadline"),
     )
-
-
-def _n_done(worker: Worker, now: datetime) -> int:
-    """Return how many HITs that still have places this worker has done already."""
-    return Assignment.objects.filter(
-        worker=worker,
-        state__in=set(LIVE) - {AssignmentState.ACCEPTED},
-        hit__disposed_at=None,
-        hit__expires_at__gt=now,
-        hit__n_open__gt=0,
-    ).count()
 
 
 def groups_for(worker: Worker, now: datetime) -> list[Group]:

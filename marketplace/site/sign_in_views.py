@@ -152,7 +152,17 @@ def join(request: HttpRequest) -> HttpResponse:
         return _drawn(request, _(UNKNOWN), 404, code=code)
     if request.method != "POST" or "name" not in request.POST:
         return _drawn(request, code=code, found=found)
-    return _seated(request, found)
+    if _is_seated(request, found):
+        return redirect("available")
+    try:
+        letter = take_seat(found, request.POST["name"], clock.now())
+    except InvitationError as error:
+        kept = {"code": found.code, "typed_name": request.POST["name"][:LONGEST_NAME]}
+        return _drawn(request, str(error), 400, found=found, **kept)
+    link = link_of(letter.token, base_url(request))
+    response = _drawn(request, found=found, link=link, name=letter.worker.display_name)
+    begin(request, response, letter.worker)
+    return response
 
 
 def _is_seated(request: HttpRequest, found: ClassCode) -> bool:
@@ -161,20 +171,6 @@ def _is_seated(request: HttpRequest, found: ClassCode) -> bool:
     if session is None or session.worker.display_name != name:
         return False
     return session.worker.invitations.filter(class_code=found).exists()
-
-
-def _seated(request: HttpRequest, found: ClassCode) -> HttpResponse:
-    if _is_seated(request, found):
-        return redirect("available")
-    try:
-        letter = take_seat(found, request.POST["name"], clock.now())
-    except InvitationError as error:
-        given = {"code": found.code, "typed_name": request.POST["name"][:LONGEST_NAME]}
-        return _drawn(request, str(error), 400, found=found, **given)
-    link = link_of(letter.token, base_url(request))
-    response = _drawn(request, found=found, link=link, name=letter.worker.display_name)
-    begin(request, response, letter.worker)
-    return response
 
 
 def _drawn(

@@ -110,7 +110,10 @@ def show(request: DeskRequest, template: str, status: int = 200, **context: Any)
     context["desk"] = request.desk
     context["says_pay"] = bool(not requester or requester.payment_terms or payment_terms())
     context["currency"] = currency_symbol()
-    context["notice"] = _take_notice(request)
+    notice = request.desk.session.notice
+    if notice:
+        leave_notice(request, "")
+    context["notice"] = notice
     # People who wait for an answer of the person at this desk, and who ask for a qualification.
     reports = PaymentReport.objects.filter(answered_at=None)
     context["n_waiting"] = (unanswered_contests(requester) if requester else reports).count()
@@ -118,13 +121,6 @@ def show(request: DeskRequest, template: str, status: int = 200, **context: Any)
     # Asked for only by pages that name workers to a requester.
     context["old_ids"] = SimpleLazyObject(lambda: called(requester.pk) if requester else {})
     return render(request, f"desk/{template}", context, status=status)
-
-
-def _take_notice(request: DeskRequest) -> str:
-    notice = request.desk.session.notice
-    if notice:
-        leave_notice(request, "")
-    return notice
 
 
 def leave_notice(request: DeskRequest, sentence: str) -> None:
