@@ -1,16 +1,16 @@
 """Decides which HITs a worker may see, preview and accept; what requirements can ask."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import pycountry
-from django.db.models import Case, Count, Q, QuerySet, When
+from django.db.models import Case, Count, Q, When
 
-from common.prepared_sql import PreparedQuery
 from marketplace import clock
 from marketplace.configuration import DEFAULT_POLICIES, SystemPolicy, system_policies
 from marketplace.models import (
@@ -32,26 +32,16 @@ SUBDIVISION = re.compile(r"[A-Z0-9]{2}")
 IN_USE = frozenset({"XK"})
 
 
-@cache
-def _countries() -> frozenset[str]:
-    return IN_USE | {country.alpha_2 for country in pycountry.countries}
-
-
-@cache
-def _of_the_us() -> frozenset[str]:
-    found = pycountry.subdivisions.get(country_code="US")
-    return frozenset(state.code.removeprefix("US-") for state in found)
-
-
 def is_country(code: str) -> bool:
-    """Tell whether this is a country's two letters, upper case."""
-    return code in _countries()
+    """Return whether this is a country's two letters, upper case."""
+    known = code in IN_USE or pycountry.countries.get(alpha_2=code) is not None
+    return known and code.isupper()
 
 
 def is_subdivision(country: str, code: str) -> bool:
-    """Tell whether a part of this country can have this code, as CA has in US-CA."""
+    """Return whether a part of this country can have this code, as CA has in US-CA."""
     if country == "US":
-        return code in _of_the_us()
+        return code.isupper() and pycountry.subdivisions.get(code=f"US-{code}") is not None
     return bool(country) and SUBDIVISION.fullmatch(code) is not None
 
 
@@ -85,8 +75,6 @@ POLICY_NAMES = {
     MASTERS[0]: "masters",
     MASTERS[1]: "masters",
 }
-COUNT_NAMES = ("n_submitted", "n_approved", "n_rejected")
-Rows = QuerySet[Any, tuple[Any, ...]]
 # Nobody has a history on a new marketplace, so demands on it wait until somebody has one.
 SUBMISSIONS_BEFORE_HISTORY_COUNTS = 100
 
@@ -138,26 +126,36 @@ def record_for(worker: Worker, hit_type: HITType) -> WorkerRecord:
     asked = {need["QualificationTypeId"] for need in hit_type.requirements}
     if not asked.isdisjoint(SYSTEM_NAMES):
         return record_of(worker)
-    keys = [worker.pk]
-    scores = _scores_of(keys) if asked else {}
-    blocked_by = frozenset(_blocks_of(keys).get(worker.pk, ()))
-    return WorkerRecord(worker, scores.get(worker.pk, {}), blocked_by=blocked_by)
+    scores = _scores_of([worker.pk]).get(worker.pk, {}) if asked else {}
+    return WorkerRecord(worker, scores, blocked_by=frozenset(_blocks_of([worker.pk])[worker.pk]))
 
 
 def records_of(workers: Sequence[Worker]) -> list[WorkerRecord]:
     """Return the record of each worker, in five queries however many there are."""
     keys = [worker.pk for worker in workers]
     policies, scores, blocks = system_policies(), _scores_of(keys), _blocks_of(keys)
-    before = _before(keys)
-    counts = {
-        key: dict(zip(COUNT_NAMES, counts, strict=True))
-        for key, *counts in _rows(keys, _count_rows, COUNTS)
+    before: dict[int, dict[str, int]] = {}
+    brought: Any = WorkerProfile.objects.filter(worker__in=keys, n_approved_before__isnull=False)
+    names = ("worker", "n_approved_before", "percent_approved_before")
+    for key, n_approved, percent in brought.values_list(*names):
+        # With nothing approved a share says nothing of how much was rejected.
+        n_decided = 100 * n_approved // percent if percent else n_approved
+        n_rejected = max(0, n_decided - n_approved)
+        before[key] = {"n_approved_before": n_approved, "n_rejected_before": n_rejected}
+    counted: Any = Assignment.objects.filter(worker__in=keys).order_by().values("worker")
+    counts: dict[int, dict[str, int]] = {
+        row.pop("worker"): row
+        for row in counted.annotate(
+            n_submitted=Count("pk", filter=Q(state__in=HANDED_IN)),
+            n_approved=Count("pk", filter=Q(state=AssignmentState.APPROVED)),
+            n_rejected=Count("pk", filter=Q(state=AssignmentState.REJECTED)),
+        )
     }
     return [
         WorkerRecord(
             worker=worker,
             scores=scores.get(worker.pk, {}),
-            blocked_by=frozenset(blocks.get(worker.pk, ())),
+            blocked_by=frozenset(blocks[worker.pk]),
             policies=policies,
             **counts.get(worker.pk, {}),
             **before.get(worker.pk, {}),
@@ -166,76 +164,27 @@ def records_of(workers: Sequence[Worker]) -> list[WorkerRecord]:
     ]
 
 
-def _count_rows(keys: list[int]) -> Rows:
-    rows: Any = Assignment.objects.filter(worker__in=keys).order_by().values("worker")
-    return rows.annotate(
-        n_submitted=Count("pk", filter=Q(state__in=HANDED_IN)),
-        n_approved=Count("pk", filter=Q(state=AssignmentState.APPROVED)),
-        n_rejected=Count("pk", filter=Q(state=AssignmentState.REJECTED)),
-    ).values_list("worker", *COUNT_NAMES)
-
-
-def _blocks_of(keys: list[int]) -> dict[int, set[int]]:
-    blocks: dict[int, set[int]] = {}
-    for key, requester in _rows(keys, _block_rows, BLOCKS):
-        blocks.setdefault(key, set()).add(requester)
+def _blocks_of(keys: list[int]) -> defaultdict[int, set[int]]:
+    blocks: defaultdict[int, set[int]] = defaultdict(set)
+    rows: Any = WorkerBlock.objects.filter(worker__in=keys)
+    for key, requester in rows.values_list("worker", "requester"):
+        blocks[key].add(requester)
     return blocks
-
-
-def _block_rows(keys: list[int]) -> Rows:
-    return WorkerBlock.objects.filter(worker__in=keys).values_list("worker", "requester")
 
 
 def _scores_of(keys: list[int]) -> dict[int, dict[str, int]]:
     """Return scores by worker and type; an injected index lag leaves new ones out."""
     scores: dict[int, dict[str, int]] = {}
-    for key, type_id, value, granted_at, faults in _rows(keys, _score_rows, SCORES):
+    rows: Any = QualificationGrant.objects.filter(worker__in=keys, is_revoked=False)
+    named = ("qualification_type_id", "requester__faults")
+    columns = (f"qualification_type__{name}" for name in named)
+    for key, value, granted_at, type_id, faults in rows.values_list(
+        "worker", "integer_value", "granted_at", *columns
+    ):
         lag = timedelta(seconds=faults.get("index_lag_seconds", 0))
         if not lag or granted_at + lag <= clock.now():
             scores.setdefault(key, {})[type_id] = value
     return scores
-
-
-def _score_rows(keys: list[int]) -> Rows:
-    return QualificationGrant.objects.filter(worker__in=keys, is_revoked=False).values_list(
-        "worker",
-        "qualification_type__qualification_type_id",
-        "integer_value",
-        "granted_at",
-        "qualification_type__requester__faults",
-    )
-
-
-def _before(keys: list[int]) -> dict[int, dict[str, int]]:
-    """Return the history that was imported, as numbers of decisions."""
-    found = {}
-    for key, n_approved, percent in _rows(keys, _before_rows, BEFORE):
-        # With nothing approved a share says nothing of how much was rejected.
-        n_decided = 100 * n_approved // percent if percent else n_approved
-        n_rejected = max(0, n_decided - n_approved)
-        found[key] = {"n_approved_before": n_approved, "n_rejected_before": n_rejected}
-    return found
-
-
-def _before_rows(keys: list[int]) -> Rows:
-    return WorkerProfile.objects.filter(
-        worker__in=keys, n_approved_before__isnull=False
-    ).values_list("worker", "n_approved_before", "percent_approved_before")
-
-
-def _of_one(build: Callable[[list[int]], Rows]) -> PreparedQuery:
-    """Return the query of what belongs to one worker, as `build` finds it for any number."""
-    return PreparedQuery(lambda worker: build([worker]), worker=int)
-
-
-def _rows(
-    keys: list[int], build: Callable[[list[int]], Rows], of_one: PreparedQuery
-) -> Iterable[tuple[Any, ...]]:
-    return of_one.rows(worker=keys[0]) if len(keys) == 1 else build(keys)
-
-
-COUNTS, BLOCKS = _of_one(_count_rows), _of_one(_block_rows)
-SCORES, BEFORE = _of_one(_score_rows), _of_one(_before_rows)
 
 
 @lru_cache(maxsize=4096)
@@ -300,21 +249,16 @@ def is_met(need: dict[str, Any], record: WorkerRecord) -> bool:
             # They may be there or not, so nothing is met, as without a country.
             return False
         return is_there == (need["Comparator"] in ("EqualTo", "In"))
-    value = _system_value(name, record, policy == SystemPolicy.IMPORTED)
-    return _value_is_met(comparator, value, need.get("IntegerValues", []))
-
-
-def _system_value(name: str, record: WorkerRecord, with_imported: bool) -> int:
     if name == "adult":
-        return int(record.worker.is_adult)
-    n_approved, n_rejected = record.n_approved, record.n_rejected
-    if with_imported:
-        n_approved += record.n_approved_before
-        n_rejected += record.n_rejected_before
-    if name == "n_approved":
-        return n_approved
-    n_decided = n_approved + n_rejected
-    return 100 * n_approved // n_decided if n_decided else 100
+        value = int(record.worker.is_adult)
+    else:
+        value, n_rejected = record.n_approved, record.n_rejected
+        if policy == SystemPolicy.IMPORTED:
+            value += record.n_approved_before
+            n_rejected += record.n_rejected_before
+        if name == "percent_approved":
+            value = 100 * value // (value + n_rejected) if value + n_rejected else 100
+    return _value_is_met(comparator, value, need.get("IntegerValues", []))
 
 
 def _value_is_met(comparator: str, value: int | None, wanted: list[int]) -> bool:
