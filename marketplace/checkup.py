@@ -69,7 +69,7 @@ def _causes(kind: LedgerKind) -> set[int]:
 
 
 def enter_missing() -> None:
-    """Enter them: whoever did the work is owed it."""
+    """Enter them: the worker is owed what they did."""
     with transaction.atomic(using=DATABASE):
         for work in _without_reward():
             at = work.approved_at or clock.now()
@@ -95,7 +95,7 @@ def wrong_accounts() -> list[str]:
 
 
 def mend_accounts() -> None:
-    """Let each hold what its HITs do, and have free what the ledger leaves."""
+    """Set what each account holds by its HITs, and what it has free by the ledger."""
     with transaction.atomic(using=DATABASE):
         list(Requester.objects.select_for_update())
         for row in account_differences():

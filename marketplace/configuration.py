@@ -75,12 +75,12 @@ def payment_terms() -> str:
 
 
 def requesters_see_mail() -> bool:
-    """Tell whether requesters may read the mail addresses of those who worked for them."""
+    """Return whether requesters may read the mail addresses of those who worked for them."""
     return bool(setting("requesters_see_mail", False))
 
 
 def open_desk() -> bool:
-    """Tell whether this machine's own visitor is the host unasked (`MARKETPLACE_OPEN_DESK`)."""
+    """Return whether this machine's own visitor is the host unasked (`MARKETPLACE_OPEN_DESK`)."""
     return bool(getattr(settings, "MARKETPLACE_OPEN_DESK", False))
 
 
@@ -105,7 +105,7 @@ def base_url(request: HttpRequest) -> str:
 
 
 def is_own_origin(url: str, request: HttpRequest) -> bool:
-    """Tell whether `url` has the marketplace's own host and port, whatever its scheme."""
+    """Return whether `url` has the marketplace's own host and port, whatever its scheme."""
     own = {f"{request.scheme}://{request.get_host()}", base_url(request)}
     return _host_and_port(url) in map(_host_and_port, own)
 
@@ -118,7 +118,7 @@ def _host_and_port(url: str) -> tuple[str, int]:
 
 
 def open_sign_in() -> bool:
-    """Tell whether anybody may work under a name of their choice (`MARKETPLACE_OPEN_SIGN_IN`)."""
+    """Return whether anybody may work under a name of their choice (`MARKETPLACE_OPEN_SIGN_IN`)."""
     return bool(getattr(settings, "MARKETPLACE_OPEN_SIGN_IN", False))
 
 
@@ -182,12 +182,12 @@ def calls_per_second() -> float:
 
 
 def delivers_events() -> bool:
-    """Tell whether web processes deliver events themselves (`MARKETPLACE_DELIVER_EVENTS`)."""
+    """Return whether web processes deliver events themselves (`MARKETPLACE_DELIVER_EVENTS`)."""
     return bool(getattr(settings, "MARKETPLACE_DELIVER_EVENTS", True))
 
 
 def private_webhooks() -> bool:
-    """Tell whether events may go to this machine and its network (`MARKETPLACE_PRIVATE_WEBHOOKS`).
+    """Return whether events may go to private addresses (`MARKETPLACE_PRIVATE_WEBHOOKS`).
 
     Else a requester could make the marketplace call what only it can reach.
     """

@@ -17,7 +17,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Environment(BaseModel):
-    """Every variable that is read; what is None here has its default in configuration.py."""
+    """Every variable that is read; configuration.py has the defaults of those that are None."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -21,7 +21,7 @@ ERASING = (
         Rows(f"marketplace.{model}", "worker", None)
         for model in (
             "Message",
-            # Whoever misses a payment writes how they are paid.
+            # A report of a missing payment says how the worker is paid.
             "PaymentReport",
             "QualificationRequest",
             "Invitation",

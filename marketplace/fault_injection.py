@@ -18,9 +18,9 @@ class Faults:
     """What goes wrong for one account; shares are of 1, times in seconds.
 
     Lost replies: the call is carried out and its reply is a bare 504. Throttling: the call is not
-    carried out. Frozen: a new HIT can only be expired for so long. Index lag: a new qualification
-    type is not found, nor a new grant counted, for so long. Duplicate events are delivered twice,
-    reordered ones late.
+    carried out. Frozen: the time in which a new HIT can only be expired. Index lag: the time in
+    which a new qualification type is not found and a new grant not counted. Duplicate events are
+    delivered twice, reordered ones late.
     """
 
     lost_replies: float = 0.0
@@ -79,6 +79,6 @@ def chance_of(requester: Requester, faults: Faults) -> random.Random:
 
 
 def is_frozen(hit: HIT, now: datetime) -> bool:
-    """Tell whether a HIT is too new to be changed; expects its requester loaded."""
+    """Return whether a HIT is too new to be changed; expects its requester loaded."""
     faults = faults_of(hit.requester)
     return now < hit.created_at + timedelta(seconds=faults.frozen_seconds)

@@ -19,7 +19,7 @@ SIMULATED = ("synthetic",)
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return the marketplace's metrics to whoever knows the token."""
+    """Return the marketplace's metrics to a client that knows the token."""
     return metrics_page(request, SITE.name)
 
 

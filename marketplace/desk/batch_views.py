@@ -170,7 +170,7 @@ def publish(request: DeskRequest, key: int) -> HttpResponse:
 @requester_page
 @require_POST
 def stop_batch(request: DeskRequest, key: int) -> HttpResponse:
-    """End the batch's open HITs; whoever is at work may finish."""
+    """End the batch's open HITs; workers who hold one may finish."""
     found = own_batch(request, key)
     n_stopped = stop(found, call_of(request, request.requester))
     if n_stopped:

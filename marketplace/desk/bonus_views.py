@@ -115,7 +115,7 @@ def send_some(order: BonusOrder, call: Call) -> tuple[int, int]:
     """
     mine = IdempotencyToken.objects.filter(requester=call.requester, operation="SendBonus")
     with transaction.atomic(using=DATABASE):
-        # Whoever presses twice waits here, and then finds what was sent.
+        # A second click waits here, and then finds what was sent.
         Requester.objects.select_for_update(no_key=True).get(pk=call.requester.pk)
         sent = set(mine.filter(token__startswith=f"{order.once}-").values_list("token", flat=True))
         tokens = {f"{order.once}-{key}": key for key in order.work}

@@ -86,7 +86,7 @@ def _page_of(kind: int) -> str:
     return page_in(hits.first() or "")
 
 
-# What the API's words mean to whoever reads no API.
+# The API's words, for people who do not know the API.
 STATUS_WORDS = {
     "Assignable": "Open",
     "Unassignable": "All places taken",

@@ -32,7 +32,7 @@ from marketplace.web.desk_pages import (
 )
 from marketplace.web.pages import first_or_error
 
-# One request mails so many; more is for a second press of the button.
+# Letters that one request mails; the others wait for a second click.
 MOST_AT_ONCE = 500
 WHO = {
     "never": "everybody who was never invited",
@@ -127,7 +127,7 @@ def _people(who: str, group_type: int | None) -> list[Worker]:
     if who == "group":
         rows = rows.filter(grants__qualification_type=group_type, grants__is_revoked=False)
     elif who == "never":
-        # Whoever came in another way has no need of a link.
+        # Workers who came in another way need no link.
         rows = rows.filter(invitations=None, link_digest=None, sign_in_name=None)
     else:
         waiting = Invitation.objects.filter(used_at=None, revoked_at=None)
@@ -227,7 +227,7 @@ def make_code(request: DeskRequest) -> HttpResponse:
 @host_page
 @require_POST
 def revoke_code(request: DeskRequest, key: int) -> HttpResponse:
-    """End a class code; whoever has joined already stays."""
+    """End a class code; workers who have joined stay."""
     found = first_or_error(
         ClassCode.objects.filter(pk=key), "There is no such code. Choose one from the list."
     )

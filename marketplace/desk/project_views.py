@@ -221,7 +221,7 @@ def new_project(request: DeskRequest, kind: str) -> HttpResponse:
 
 
 def _lock_names(request: DeskRequest) -> None:
-    """Let a second click wait for the first one, to find that its project's name is taken."""
+    """Make a second click wait for the first one, and find that the project's name is taken."""
     Requester.objects.select_for_update(no_key=True).get(pk=request.requester.pk)
 
 

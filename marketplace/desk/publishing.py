@@ -45,7 +45,7 @@ def carry_out(call: Call, name: str, parameters: dict[str, Any]) -> dict[str, An
         raise RequestError("InsufficientFunds", str(error)) from None
 
 
-# One request publishes for so long at most; the page then goes on by itself.
+# The longest that one request publishes; the page then goes on by itself.
 SECONDS_AT_ONCE = 3.0
 
 
@@ -165,7 +165,7 @@ def _check_rows(batch: Batch) -> None:
 
 
 def begin(batch: Batch, now: datetime, seen_cents: int | None) -> None:
-    """Let the rows be published, on the terms the batch has now; raises BatchError.
+    """Allow the rows to be published, on the terms the batch has now; raises BatchError.
 
     seen_cents: what its page said that it costs, None where it said nothing: that is refused.
     Locks the batch.
@@ -237,7 +237,7 @@ def _kind(terms: dict[str, Any]) -> dict[str, Any]:
 
 
 def stop(batch: Batch, call: Call) -> int:
-    """End every HIT of the batch now; whoever is at work may finish. Returns how many were open."""
+    """End every HIT of the batch; workers who hold one may finish. Returns how many were open."""
     hits = HIT.objects.filter(batch_row__batch=batch, expires_at__gt=call.now, disposed_at=None)
     ids = list(hits.values_list("hit_id", flat=True))
     for hit_id in ids:

@@ -137,7 +137,7 @@ class CreditForm(forms.Form):
     once = forms.RegexField(r"^[A-Z0-9]{30}$", widget=forms.HiddenInput, initial=new_entity_id)
 
     def clean(self) -> dict[str, Any]:
-        """Say what to do about a form that does not name its grant."""
+        """Refuse a form that does not name its grant, with what to do."""
         if "once" in self.errors:
             self.add_error(None, "This form is incomplete. Open the page again and send it anew.")
         return self.cleaned_data

@@ -180,10 +180,8 @@ def decide(call: Call, text: str, *, is_dry: bool) -> Decisions:
         kept.append(given)
         try:
             _decide_row(call, given, found, is_dry=is_dry)
-        except WireError as error:
-            found.problems.append((row, error.message))
-        except ValueError as error:
-            found.problems.append((row, str(error)))
+        except (WireError, ValueError) as error:
+            found.problems.append((row, getattr(error, "message", str(error))))
     found.carried = csv_text([REQUIRED, *kept])
     return found
 
@@ -192,43 +190,28 @@ def _decide_row(call: Call, given: list[str], found: Decisions, *, is_dry: bool)
     assignment_id, approval, reason = given
     if approval and reason:
         raise ValueError("Both Approve and Reject are filled. Keep one of them.")
+    if reason.lower() in MARKS:
+        raise ValueError("Write in Reject why the work is rejected: the worker reads it.")
     row = Assignment.objects.filter(
         assignment_id=assignment_id, hit__requester=call.requester, state__in=HANDED_IN
     ).first()
     if row is None:
         raise ValueError(f"There is no assignment {assignment_id[:64]} of yours.")
-    if approval:
-        _approve(call, row, approval, found, is_dry=is_dry)
-    else:
-        _reject(call, row, reason, found, is_dry=is_dry)
-
-
-def _approve(call: Call, row: Assignment, approval: str, found: Decisions, *, is_dry: bool) -> None:
-    if row.state == AssignmentState.APPROVED:
+    is_override = bool(approval) and row.state == AssignmentState.REJECTED
+    if row.state == (AssignmentState.APPROVED if approval else AssignmentState.REJECTED):
         found.n_before += 1
         return
-    is_override = row.state == AssignmentState.REJECTED
+    if not approval and row.state == AssignmentState.APPROVED:
+        raise ValueError("This work is approved already, and an approval stays.")
     parameters: dict[str, object] = {"AssignmentId": row.assignment_id}
-    if approval.lower() not in MARKS:
-        parameters["RequesterFeedback"] = approval
+    if reason or approval.lower() not in MARKS:
+        parameters["RequesterFeedback"] = reason or approval
     if is_override:
         parameters["OverrideRejection"] = True
     if not is_dry:
-        carry_out(call, "ApproveAssignment", parameters)
+        carry_out(call, "RejectAssignment" if reason else "ApproveAssignment", parameters)
     found.n_overridden += is_override
-    found.n_approved += not is_override
-
-
-def _reject(call: Call, row: Assignment, reason: str, found: Decisions, *, is_dry: bool) -> None:
-    if reason.lower() in MARKS:
-        raise ValueError("Write in Reject why the work is rejected: the worker reads it.")
-    if row.state == AssignmentState.REJECTED:
-        found.n_before += 1
-        return
-    if row.state == AssignmentState.APPROVED:
-        raise ValueError("This work is approved already, and an approval stays.")
-    if not is_dry:
-        parameters = {"AssignmentId": row.assignment_id, "RequesterFeedback": reason}
-        carry_out(call, "RejectAssignment", parameters)
-    found.n_rejected += 1
-    found.reasons.append((row.assignment_id, reason))
+    found.n_approved += bool(approval) and not is_override
+    found.n_rejected += bool(reason)
+    if reason:
+        found.reasons.append((row.assignment_id, reason))

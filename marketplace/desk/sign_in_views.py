@@ -90,7 +90,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 @desk_page
 def home(request: DeskRequest) -> HttpResponse:
-    """Go to the first page of whoever sits at the desk."""
+    """Go to the first page of the user who is signed in."""
     return redirect("desk-requesters" if request.desk.requester is None else "desk-projects")
 
 
@@ -139,7 +139,7 @@ class DeskLink:
 @page
 @require_safe
 def enter(request: HttpRequest, token: str) -> HttpResponse:
-    """Sign in whoever has a fresh link of a requester's site, and go where it leads."""
+    """Sign in a visitor with a fresh link of a requester's site, and go where it leads."""
     link = _read(request, token)
     session = session_of(request)
     response = redirect(link.to)

@@ -218,7 +218,7 @@ def _accept(worker: Worker, now: datetime, form_key: str = "", **key: int | str)
 
 
 def may_accept(worker: Worker, hit: HIT, now: datetime) -> bool:
-    """Tell whether the worker can accept the HIT now; accepting looks again, behind its lock."""
+    """Return whether the worker can accept the HIT now; accepting looks again, behind its lock."""
     try:
         _check_may_accept(worker, hit, now)
     except RefusedError:
@@ -277,7 +277,7 @@ def give_back(assignment: Assignment, now: datetime) -> None:
 
 
 def can_extend(assignment: Assignment, now: datetime) -> bool:
-    """Tell whether the worker may have the more time that the HIT type states: once, in time."""
+    """Return whether the worker may have the more time that the HIT type states: once, in time."""
     return (
         assignment.state == AssignmentState.ACCEPTED
         and not assignment.is_extended
@@ -365,7 +365,7 @@ def late_work(worker: Worker, now: datetime) -> list[Assignment]:
 
 
 def can_come_late(assignment: Assignment, hit: HIT, now: datetime) -> bool:
-    """Tell whether work that came after the deadline still finds its own place free.
+    """Return whether work that came after the deadline still finds its own place free.
 
     And its worker still welcome: one who was blocked since may hand in what they hold in time,
     but take no place again.
@@ -417,7 +417,7 @@ class ContestError(ValueError):
 
 
 def can_contest(assignment: Assignment, now: datetime) -> bool:
-    """Tell whether a word against this rejection may still be raised; expects `contest` loaded."""
+    """Return whether this rejection can still be contested; expects `contest` loaded."""
     return (
         assignment.state == AssignmentState.REJECTED
         and not hasattr(assignment, "contest")

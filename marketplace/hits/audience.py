@@ -20,7 +20,7 @@ from marketplace.people.requirements import (
 
 log = logging.getLogger(__name__)
 
-# Publishing many HITs of one type counts its workers once in so long.
+# Workers are counted once in this time, however many HITs of one type are published.
 COUNTED_FOR_SECONDS = 60
 
 

@@ -364,7 +364,7 @@ HITS = JoinedQuery(
 def locked(now: datetime, pk: int) -> Iterator[HIT]:
     """Hold the lock of one HIT, settled at `now`, for the length of the block (one transaction).
 
-    Raises HIT.DoesNotExist. Whoever changes an assignment calls `refresh` before the block ends.
+    Raises HIT.DoesNotExist. Code that changes an assignment calls `refresh` before the block ends.
     """
     with transaction.atomic(using=DATABASE):
         yield lock(now, id=pk)
@@ -417,7 +417,7 @@ def settle_due(now: datetime, **scope: Any) -> None:
 
 
 def mend_times(now: datetime) -> int:
-    """Have what a clock that was ahead says begins later begin now; returns how many HITs had it.
+    """Move what a clock that was ahead has dated later to now; returns how many HITs had it.
 
     So it ends, or is approved, in its own time.
     """

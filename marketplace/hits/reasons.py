@@ -49,12 +49,12 @@ class WayToEarn:
 
 
 def is_earned_by_work(row: QualificationType) -> bool:
-    """Tell whether its requester gives this qualification for work only."""
+    """Return whether its requester gives this qualification for work only."""
     return _has(row, EARNED)
 
 
 def is_unlisted(row: QualificationType) -> bool:
-    """Tell whether this is the requester's own bookkeeping, not to be shown among the worker's."""
+    """Return whether this is the requester's bookkeeping, which workers are not shown."""
     return _has(row, UNLISTED)
 
 

@@ -1,1 +1,1 @@
-"""Commands for whoever hosts the marketplace."""
+"""Commands for the host of the marketplace."""

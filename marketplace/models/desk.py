@@ -46,7 +46,7 @@ class DeskUser(models.Model):
         self.password = make_password(password)
 
     def has_password(self, password: str) -> bool:
-        """Tell whether this is the password; takes as long for users who have none."""
+        """Return whether this is the password; takes as long for users who have none."""
         return check_password(password, self.password or make_password(None))
 
 

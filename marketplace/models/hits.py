@@ -168,7 +168,7 @@ class HIT(models.Model):
         return "external" if self.external_url else kind_of(self.question)
 
     def is_assignable(self, now: datetime) -> bool:
-        """Tell whether somebody can still take a slot."""
+        """Return whether somebody can still take a slot."""
         return self.status(now) == "Assignable"
 
     def status(self, now: datetime) -> str:

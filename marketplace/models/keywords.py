@@ -36,7 +36,7 @@ class StatedTerms:
 
     @property
     def pays_beside(self) -> bool:
-        """Tell whether more than the reward can be earned."""
+        """Return whether more than the reward can be earned."""
         return bool(self.bonus_cents or self.waiting_cents)
 
 

@@ -13,7 +13,7 @@ class Message(models.Model):
     """Shown on the worker's site and the host's desk; no address of a worker is given away.
 
     `about` is the work it is about; `qualification_type` the qualification whose grant it tells of.
-    `read_at` is when whoever it was written to first saw it.
+    `read_at` is when its reader first saw it.
     """
 
     worker = models.ForeignKey(Worker, models.CASCADE, related_name="messages")

@@ -252,7 +252,7 @@ class WorkerGroup(models.Model):
 
 
 class ClassCode(models.Model):
-    """Whoever has the code takes a seat and becomes a worker, straight into a group if one is set.
+    """Anybody with the code takes a seat and becomes a worker, in a group if one is set.
 
     The code is kept in clear: the host shows it to a room, and seats and dates limit its harm.
     """

@@ -134,7 +134,7 @@ def parts_of(made: PayoutList) -> list[tuple[str, str, int, int]]:
 
 
 def _lines_by(made: PayoutList, form: PayoutFormat) -> QuerySet[PayoutLine]:
-    """Return what of a list goes this way, paid or not, whoever said so last at the end.
+    """Return the lines of a list that are paid this way, by when their workers chose it.
 
     So a line stays in its part, whatever is paid, taken off or added meanwhile.
     """

@@ -144,7 +144,7 @@ class ConfirmationReport:
 def owed_by_worker() -> dict[int, int]:
     """Return integer cents owed and on no open list, by worker's key; only what is above nothing.
 
-    Whoever erased their account has waived what was owed, and simulated workers are owed nothing.
+    Workers who erased their account have waived it, and simulated workers are owed nothing.
     Three queries, however many there are.
     """
     earned = LedgerEntry.objects.filter(

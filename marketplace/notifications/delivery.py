@@ -74,7 +74,7 @@ def problem_with(address: str) -> str:
 
 
 def _is_public(number: str) -> bool:
-    """Tell whether an address is everybody's; of one that carries another, the inner one counts.
+    """Return whether an address is everybody's; of one that carries another, the inner one counts.
 
     Raises ValueError for what is no number.
     """
@@ -157,7 +157,7 @@ def _pinned(parts: SplitResult) -> tuple[str, dict[str, str]]:
 
 log = logging.getLogger(__name__)
 
-# While one process delivers an event the others leave it alone for so long.
+# How long other processes leave an event alone that one process delivers.
 CLAIM = timedelta(seconds=60)
 FIRST_PAUSE = timedelta(seconds=10)
 LONGEST_PAUSE = timedelta(hours=1)
@@ -315,7 +315,7 @@ def deliver_quietly() -> None:
 
 
 def wake() -> None:
-    """Let this process deliver soon, unless the host leaves that to `deliver_events`."""
+    """Make this process deliver soon, unless the host leaves that to `deliver_events`."""
     global _thread
     if not configuration.delivers_events():
         return

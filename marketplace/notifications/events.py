@@ -98,7 +98,7 @@ def record_event(hit: HIT, event_type: str, at: datetime, assignment_id: str = "
 
 
 def record_status_event(hit: HIT, status: str, now: datetime, ended_at: datetime) -> None:
-    """Tell what a new status of a HIT means; changes `told_status`, which the caller saves.
+    """Record the events of a HIT's new status; changes `told_status`, which the caller saves.
 
     ended_at: since when it is over, where it is.
     """

@@ -167,12 +167,12 @@ def subscribe(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
 
 @operation("ConfirmSubscription", TOPICS)
 def confirm_subscription(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Let the listener that was sent this token hear its topic."""
+    """Send the topic's events to the listener that was sent this token."""
     return confirmed(parameters)
 
 
 def confirmed(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Confirm a subscription for whoever has its token, and return the reply; raises WireError."""
+    """Confirm the subscription of this token; returns the reply, raises WireError."""
     row = confirm(parameters["TopicArn"], parameters["Token"], clock.now())
     if row is None:
         raise _invalid_parameter(
@@ -221,7 +221,7 @@ def _own_subscriptions(call: Call, parameters: dict[str, Any]) -> Any:
 
 
 def _silence(call: Call, rows: Iterable[Subscription]) -> None:
-    """Keep what waits from listeners that are about to go."""
+    """Give up the events that wait for listeners which are about to be deleted."""
     waiting = Event.objects.filter(requester=call.requester, next_attempt_at__isnull=False)
     for row in rows:
         theirs = waiting.filter(topic_arn=arn_of(row.topic), destination=row.endpoint)

@@ -254,7 +254,7 @@ def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str,
 def disassociate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Take a qualification away and tell the worker why.
 
-    Of one that is earned by work, a value of 0 is what whoever did not pass has.
+    Of one that is earned by work, a value of 0 means that the worker did not pass.
     """
     found, words = _granted(call, parameters), parameters.get("Reason", "")
     row = found.qualification_type

@@ -75,7 +75,7 @@ def create_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any
 
 @operation("DeleteWorkerBlock")
 def delete_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Let a worker take the caller's HITs again; nothing happens if they could."""
+    """Allow a worker the caller's HITs again; nothing happens if they could."""
     worker = known_worker(call, parameters["WorkerId"])
     with transaction.atomic(using=DATABASE):
         if WorkerBlock.objects.filter(requester=call.requester, worker=worker).delete()[0]:

@@ -125,7 +125,7 @@ def write_keys(keys: RequesterKeys, path: Path) -> None:
 def open_worker(name: str, country: str, now: datetime) -> tuple[Worker, str]:
     """Return a new worker and the token of their personal link, which is not kept in clear.
 
-    Raises NotStorable for a name that no column can hold, or that is none.
+    Raises NotStorable for an empty name, and for one that no column can hold.
     """
     token = new_secret()
     worker = storable(
@@ -158,7 +158,7 @@ def typed_name(text: str) -> str:
 
 
 def choose_password(worker: Worker, name: str, password: str) -> None:
-    """Let the worker sign in by this name and password from now on.
+    """Set the name and password by which the worker signs in.
 
     Raises PasswordError for a name that is taken or too long, and for a short password.
     """
@@ -317,7 +317,7 @@ def workers_named(
 def _remember(named: list[Worker], requester_id: int) -> None:
     """Keep that the requester calls these people by their old ids.
 
-    Whoever has taken a HIT of theirs is known to them by another id, and that does not change.
+    A worker who has taken a HIT of theirs is known to them by another id, which does not change.
     """
     took = Assignment.objects.filter(hit__requester=requester_id, worker__in=named)
     known = set(took.values_list("worker", flat=True)) if named else set()
@@ -351,7 +351,7 @@ def forget_name(worker: Worker, old_id: str) -> None:
 
 
 def take_place(kept: Worker, old_id: str, now: datetime) -> None:
-    """Give a worker what waits for whoever comes by this id; expects a transaction."""
+    """Give a worker what was kept for the person with this old id; expects a transaction."""
     forget_name(kept, old_id)
     awaited = Worker.objects.filter(is_awaited=True, merged_into=None, profile__mturk_id=old_id)
     # A program is nobody's place.

@@ -183,7 +183,7 @@ def make_class_code(
     now: datetime,
     qualification_type: QualificationType | None = None,
 ) -> ClassCode:
-    """Return a code that so many people can join with for so many days.
+    """Return a code with which this number of people can join, for this number of days.
 
     Raises InvitationError, also for the label of a code that is good yet: a form sent twice.
     """

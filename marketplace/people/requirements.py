@@ -221,7 +221,7 @@ def guard_of(need: dict[str, Any]) -> str:
 
 
 def is_met(need: dict[str, Any], record: WorkerRecord) -> bool:
-    """Tell whether a worker meets one QualificationRequirement, by the host's policy for it."""
+    """Return whether a worker meets one QualificationRequirement, by the host's policy for it."""
     type_id, comparator = need["QualificationTypeId"], need["Comparator"]
     name = POLICY_NAMES.get(type_id)
     if name is None:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from django.core.paginator import Paginator
@@ -59,7 +58,7 @@ class Group:
 
     @property
     def is_out_of_reach(self) -> bool:
-        """Tell whether nothing the worker can do here would open it."""
+        """Return whether nothing the worker can do here would open it."""
         return any(reason.is_final for reason in self.reasons)
 
 
@@ -71,8 +70,9 @@ def available(request: SignedInRequest) -> HttpResponse:
     is_changed = RESET in request.GET or any(name in request.GET for name in NAMES)
     given = {} if RESET in request.GET else request.GET
     choices = filters_from(given if is_changed else worker.list_choices)
-    if is_changed:
-        remember_filters(worker, choices)
+    if is_changed and worker.list_choices != asdict(choices):
+        worker.list_choices = asdict(choices)
+        worker.save(update_fields=["list_choices"])
     groups = groups_for(worker, now)
     takeable = [group for group in groups if group.access.can_accept]
     rows = filtered(takeable, choices)
@@ -146,7 +146,7 @@ class ListFilters:
 
     @property
     def is_filtering(self) -> bool:
-        """Tell whether anything can be left out of the list."""
+        """Return whether anything can be left out of the list."""
         return any((self.least, self.hourly, self.minutes, self.requester))
 
 
@@ -167,30 +167,12 @@ def filters_from(given: Mapping[str, str]) -> ListFilters:
     return ListFilters(**typed)
 
 
-def remember_filters(worker: Worker, choices: ListFilters) -> None:
-    """Remember the choices for the worker's next visit."""
-    if worker.list_choices != asdict(choices):
-        worker.list_choices = asdict(choices)
-        worker.save(update_fields=["list_choices"])
-
-
-class HasFacts(Protocol):
-    """Something in the list: it has facts."""
-
-    @property
-    def facts(self) -> Facts:
-        """Return what stands beside it."""
-
-
-Item = TypeVar("Item", bound=HasFacts)
-
-
-def filtered(items: Iterable[Item], choices: ListFilters) -> list[Item]:
-    """Return the items that pass the filters, in the chosen order; `items` come newest first.
+def filtered(groups: Iterable[Group], choices: ListFilters) -> list[Group]:
+    """Return the groups that pass the filters, in the chosen order; they come newest first.
 
     Where the usual time is not known the time allotted counts, and pay per hour comes last.
     """
-    passed = [item for item in items if _passes(item.facts, choices)]
+    passed = [group for group in groups if _passes(group.facts, choices)]
     keys = {
         "reward": lambda facts: -facts.kind.reward_cents,
         "hourly": lambda facts: -(facts.hourly_cents if facts.hourly_cents is not None else -1),
@@ -198,7 +180,7 @@ def filtered(items: Iterable[Item], choices: ListFilters) -> list[Item]:
         "requester": lambda facts: facts.kind.requester.name.casefold(),
     }
     key = keys.get(choices.order)
-    return passed if key is None else sorted(passed, key=lambda item: key(item.facts))
+    return passed if key is None else sorted(passed, key=lambda group: key(group.facts))
 
 
 def _passes(facts: Facts, choices: ListFilters) -> bool:

@@ -92,7 +92,7 @@ def qualifications(request: SignedInRequest) -> HttpResponse:
 
 
 def is_listed(grant: QualificationGrant) -> bool:
-    """Tell whether a qualification is shown to its worker; what was earned by work can be 0."""
+    """Return whether a qualification is shown to its worker; what was earned by work can be 0."""
     row = grant.qualification_type
     grant.is_declined = (  # type: ignore[attr-defined]
         is_earned_by_work(row) and grant.integer_value == 0
@@ -170,7 +170,7 @@ NO_TEST = gettext_noop("This test is not given any more.")
 
 @worker_page
 def test(request: SignedInRequest, type_id: str) -> HttpResponse:
-    """Say what the test asks for, begin it when the worker says so, and take its answers in.
+    """Show what the test asks for, begin it when the worker starts it, and take its answers.
 
     Answers belong to the attempt whose page they were typed on, and to no later one.
     """

@@ -45,7 +45,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         return _by_password(request, name)
     worker, _is_new = Worker.objects.get_or_create(
         sign_in_name=sign_in_name_of(name),
-        # Simulated workers say so when they first come; whoever was a person stays one.
+        # Simulated workers say so when they first come; a person stays a person.
         defaults={
             "display_name": name,
             "created_at": clock.now(),
@@ -89,7 +89,7 @@ def enter(request: HttpRequest, token: str) -> HttpResponse:
     Opening it alone signs nobody in: programs that check links in mail open them too.
     """
     now = clock.now()
-    # A class sits behind one address: whoever has a link comes in, however often others failed.
+    # A class shares one address: a good link works, however often others at it have failed.
     worker = Worker.objects.filter(link_digest=digest(token), is_active=True).first()
     if worker is None:
         if problem := try_link(request, now):
@@ -146,7 +146,7 @@ def join(request: HttpRequest) -> HttpResponse:
         return redirect("enter", token=code)
     found = class_code_of(code, now)
     if found is None:
-        # A class sits behind one address: whoever types it right comes in, though others did not.
+        # A class shares one address: a good code works, however often others at it have failed.
         if problem := try_link(request, now):
             return _drawn(request, problem, 429, code=code)
         return _drawn(request, _(UNKNOWN), 404, code=code)
@@ -166,7 +166,7 @@ def join(request: HttpRequest) -> HttpResponse:
 
 
 def _is_seated(request: HttpRequest, found: ClassCode) -> bool:
-    """Tell whether this browser sends the same form again; another name is another person."""
+    """Return whether this browser sends the same form again; another name is another person."""
     session, name = session_of(request), " ".join(request.POST["name"].split())
     if session is None or session.worker.display_name != name:
         return False

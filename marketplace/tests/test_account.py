@@ -34,7 +34,7 @@ def come(**fields: str) -> Visitor:
 
 
 def is_in(visitor: Visitor) -> bool:
-    """Tell whether the visitor is signed in."""
+    """Return whether the visitor is signed in."""
     return "Sign out" in visitor.get("/hits/").content.decode()
 
 

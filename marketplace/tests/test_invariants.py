@@ -174,7 +174,7 @@ class Marketplace(RuleBasedStateMachine):
                 assert assignment.state not in HANDED_IN
 
     def is_blocked(self, worker: Worker) -> bool:
-        """Tell whether Rita has blocked the worker."""
+        """Return whether Rita has blocked the worker."""
         return WorkerBlock.objects.filter(requester=self.requester, worker=worker).exists()
 
     @rule(who=st.integers(0, 2))

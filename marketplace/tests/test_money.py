@@ -14,7 +14,7 @@ from marketplace.tests.visitor import Visitor
 
 
 def books_balance(requester: Requester) -> bool:
-    """Tell whether credits equal what is free, held and earned."""
+    """Return whether credits equal what is free, held and earned."""
     requester.refresh_from_db()
     sums = dict(
         LedgerEntry.objects.filter(requester=requester)

@@ -143,7 +143,7 @@ def draw(request: HttpRequest, template: str, status: int = 200, **context: Any)
 def keep_token(
     request: HttpRequest, response: Any, cookie: str, token: str, path: str = "/"
 ) -> None:
-    """Have the browser keep a session's token in a cookie, for as long as the session lasts."""
+    """Set a session's token as a cookie, for as long as the session lasts."""
     response.set_cookie(
         cookie,
         token,

@@ -12,7 +12,7 @@ from marketplace.models import SignInTries
 
 QUARTER = 15 * 60
 # Many people may sit behind one address. Many addresses may be one person's who guesses: from
-# browsers that an account does not know, all together have so many tries.
+# browsers that an account does not know, this is the limit of all together.
 PER_NAME_AND_ADDRESS = Limit(at_once=5, seconds=QUARTER / 5)
 PER_NAME = Limit(at_once=50, seconds=QUARTER / 50)
 LINKS_PER_ADDRESS = Limit(at_once=50, seconds=QUARTER / 50)

@@ -135,7 +135,7 @@ def dump_reply(result: dict[str, Any]) -> bytes:
 
 
 def _given(members: dict[str, Any]) -> dict[str, Any]:
-    """Return a structure of the model without what is None in it."""
+    """Return a structure of the model without its members that are None."""
     found = {name: value for name, value in members.items() if value is not None}
     for name, value in found.items():
         if isinstance(value, dict):

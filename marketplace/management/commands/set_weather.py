@@ -11,6 +11,6 @@ class Command(SetFaults):
     help = SetFaults.help.replace("set_faults", "set_weather")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Say the new name and do what it does."""
+        """Print the new name and do what it does."""
         self.stderr.write("set_weather is now called set_faults; use that name.")
         super().handle(*args, **options)
