@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from common.sent_form import form_key
 from marketplace import clock
 from marketplace.configuration import requesters_see_mail
-from marketplace.desk.publishing import call_of, carry_out
+from marketplace.desk.batches import call_of, carry_out
 from marketplace.funds import InsufficientFundsError
 from marketplace.hits.acceptance import (
     ContestError,

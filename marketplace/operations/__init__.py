@@ -4,7 +4,6 @@ from marketplace.operations import (  # noqa: F401
     assignments,
     destinations,
     hits,
-    money,
     posted_hits,
     qualifications,
     workers,

@@ -4,7 +4,7 @@ from typing import Any
 
 from common.spreadsheet import Table
 from marketplace import clock
-from marketplace.desk.publishing import make_batch
+from marketplace.desk.batches import make_batch
 from marketplace.models import (
     AccessKey,
     Assignment,

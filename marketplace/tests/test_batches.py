@@ -10,8 +10,8 @@ from django.utils.html import escape
 
 from marketplace import clock
 from marketplace.configuration import choose
-from marketplace.desk import publishing
-from marketplace.desk.publishing import publish_some
+from marketplace.desk import batches
+from marketplace.desk.batches import publish_some
 from marketplace.models import (
     HIT,
     Assignment,
@@ -194,7 +194,7 @@ def test_a_batch_that_changes_while_it_is_published_is_shown_again(
     found = project(desk, TEMPLATES["radio"])
     batch = draft(desk, found, [ROWS["radio"]])
     path, action = f"/desk/batches/{batch.pk}/", f"/desk/batches/{batch.pk}/publish/"
-    check_before = publishing.check_before
+    check_before = batches.check_before
 
     def changed_meanwhile(read: Batch) -> None:
         check_before(read)
@@ -203,10 +203,10 @@ def test_a_batch_that_changes_while_it_is_published_is_shown_again(
             return
         found.title = "Another task"
         found.save()
-        publishing.refresh_drafts(found)
+        batches.refresh_drafts(found)
 
     with monkeypatch.context() as patch:
-        patch.setattr(publishing, "check_before", changed_meanwhile)
+        patch.setattr(batches, "check_before", changed_meanwhile)
         page = desk.post(path, action)
     assert page.status_code == 400
     assert "changed meanwhile" in page.content.decode()
@@ -221,13 +221,13 @@ def test_a_batch_that_is_published_while_its_project_changes_keeps_its_terms(
 ) -> None:
     found = project(desk, TEMPLATES["radio"])
     batch = draft(desk, found, [ROWS["radio"]])
-    same_names = publishing.same_names
+    same_names = batches.same_names
 
     def published_meanwhile(wanted: list[str], columns: list[str]) -> dict[str, str]:
-        publishing.begin(batch, clock.now(), publishing.cost_cents(batch))
+        batches.begin(batch, clock.now(), batches.cost_cents(batch))
         return same_names(wanted, columns)
 
-    monkeypatch.setattr(publishing, "same_names", published_meanwhile)
+    monkeypatch.setattr(batches, "same_names", published_meanwhile)
     path = f"/desk/projects/{found.pk}/"
     changes = {"name": "Mine", "html": TEMPLATES["radio"], **TERMS, "reward": "5.00"}
     assert desk.post(path, path, **changes).status_code == 200
@@ -279,7 +279,7 @@ def test_a_batch_that_was_cut_off_goes_on_where_it_was(desk: DeskVisitor, monkey
     batch = draft(desk, project(desk, TEMPLATES["text"]), [ROWS["text"]] * 3)
     path = f"/desk/batches/{batch.pk}/"
     at_once = partial(publish_some, seconds=0)
-    monkeypatch.setattr("marketplace.desk.batch_views.publish_some", at_once)
+    monkeypatch.setattr("marketplace.desk.work_views.publish_some", at_once)
     page = desk.post(path, f"{path}publish/")
     assert "1 of 3 rows are published" in page.content.decode()
     monkeypatch.undo()

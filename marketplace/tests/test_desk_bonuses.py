@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from marketplace import clock
-from marketplace.desk import bonus_views
+from marketplace.desk import work_views
 from marketplace.models import HIT, Assignment, BonusPayment, Requester
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.visitor import Visitor
@@ -65,9 +65,9 @@ def test_each_worker_gets_one_however_much_they_did(
 ) -> None:
     for title in ("One", "Two"):
         ada.submit(make_hit(rita, Title=title))
-    rows = bonus_views.rewardable(Assignment.objects.all(), clock.now())
+    rows = work_views.rewardable(Assignment.objects.all(), clock.now())
     requester = Requester.objects.get(name="Rita")
-    order = bonus_views.make_order(requester, rows, 5, "r", clock.now(), is_per_worker=True)
+    order = work_views.make_order(requester, rows, 5, "r", clock.now(), is_per_worker=True)
     assert order.work == (max(row.pk for row in rows),)
 
 
@@ -96,15 +96,15 @@ def test_what_cannot_be_paid_or_meant_is_refused_whole(desk: DeskVisitor, addres
 def test_an_order_is_its_requesters_and_goes_on_where_it_stopped(
     desk: DeskVisitor, address: str, later: Any, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(bonus_views, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(work_views, "MOST_AT_ONCE", 1)
     seen = look(desk, address, who="all")
     going = desk.send(seen.content.decode(), address, order=order_on(seen))
     assert "1 of 2 are still to be sent" in going.content.decode()
     olive = DeskVisitor("Olive", Requester.objects.create(name="Olive", created_at=clock.now()))
     assert olive.send(olive.html("/desk/hits/"), address, order=order_on(seen)).status_code == 404
     stranger = Requester.objects.get(name="Olive")
-    with pytest.raises(bonus_views.BonusOrderError, match="too old"):
-        bonus_views.order_signed(order_on(seen), stranger, clock.now())
+    with pytest.raises(work_views.BonusOrderError, match="too old"):
+        work_views.order_signed(order_on(seen), stranger, clock.now())
     desk.send(going.content.decode(), address, order=order_on(going))
     assert BonusPayment.objects.count() == 2
     later(hours=13)

@@ -127,7 +127,7 @@ def test_everybody_who_was_imported_gets_a_link(host: DeskVisitor) -> None:
 def test_more_than_one_press_can_take_are_invited_by_the_next(
     host: DeskVisitor, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("marketplace.desk.invitation_views.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("marketplace.desk.people_views.MOST_AT_ONCE", 1)
     host.send(host.html("/desk/"), "/desk/workers/import/", carried=PEOPLE, apply="1")
     spring = WorkerGroup.objects.get(qualification_type__name="Spring class")
     add_members(spring.qualification_type, Worker.objects.all(), clock.now())

@@ -11,7 +11,7 @@ from marketplace.erasure import erase
 from marketplace.hits.acceptance import RefusedError, accept, keep_rejection, raise_contest
 from marketplace.models import Assignment, AssignmentState, Contest, PaymentReport, Worker
 from marketplace.money.payouts import make_list, owed_by_worker, report_payment
-from marketplace.operations.money import rewardable
+from marketplace.operations.workers import rewardable
 from marketplace.people.accounts import merge
 from marketplace.tests.visitor import Visitor
 

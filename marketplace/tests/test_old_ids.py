@@ -6,7 +6,7 @@ import botocore.session
 import pytest
 
 from marketplace import clock
-from marketplace.desk.worker_views import matching
+from marketplace.desk.people_views import matching
 from marketplace.erasure import erase
 from marketplace.models import HIT, Message, Requester, Worker, WorkerBlock, WorkerProfile
 from marketplace.people.accounts import merge

@@ -35,7 +35,7 @@ def begin() -> None:
     from collector.models import User
     from collector.retrieval.passages import build_passages
     from common.spreadsheet import read_table
-    from marketplace.desk.publishing import make_batch
+    from marketplace.desk.batches import make_batch
     from marketplace.desk.users import open_user
     from marketplace.models import Project
     from marketplace.people.accounts import keys_of, open_requester, write_keys
