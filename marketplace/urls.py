@@ -1,6 +1,7 @@
 """Every address of the marketplace, wherever it is served."""
 
 from django.urls import include, path, re_path, register_converter
+from django.urls.converters import StringConverter
 
 from marketplace.metrics import metrics
 from marketplace.site import (
@@ -23,18 +24,10 @@ handler500 = "marketplace.web.error_pages.server_error"
 WORD = "[A-Za-z0-9_-]+"
 
 
-class WordConverter:
-    """What ids and secrets are made of; nothing else is looked up, least of all a NUL."""
+class WordConverter(StringConverter):
+    """The letters of ids and secrets; nothing else is looked up, least of all a NUL."""
 
     regex = WORD
-
-    def to_python(self, value: str) -> str:
-        """Return the text as it stands in the address."""
-        return value
-
-    def to_url(self, value: str) -> str:
-        """Return the text as it is written into an address."""
-        return value
 
 
 register_converter(WordConverter, "word")
