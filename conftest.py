@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from collector.ingest.books import parsing
 from collector.ingest.documents import files, reading
-from collector.parallel import in_order, in_processes
+from collector.processes import in_order, in_processes
 from tasks.crowd import marketplace, requester_api
 from tests import recorded_rows
 from tests.distribution import Distribution, begin_with_the_slow, is_shown

@@ -21,7 +21,7 @@ from annotation.splits.training import train_alone
 from collector.celery import app
 from collector.ingest.documents.uploads import read_upload
 from collector.models import Collection, CollectionState, DocumentUpload
-from collector.protocols import known
+from collector.protocols import loading
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.serving import liveness
@@ -43,7 +43,7 @@ def look_after_collection(collection_id: int) -> None:
         try:
             parameters_of(collection)
         except ProtocolError as error:
-            known.log_once(error)
+            loading.log_once(error)
             return False
         done = maintain_alone(collection, now)
         # Somebody else was at it: whether that changed anything shows in the next round.
@@ -115,7 +115,7 @@ def has_due_work() -> bool:
 def look_after_what_is_due() -> None:
     """Look after every collection that is due, and every release, upload, reader and rehearsal."""
     liveness.record_beat(liveness.JOBS)
-    known.record(timezone.now())
+    loading.record(timezone.now())
     for collection_id in due_work.due(timezone.now()):
         look_after_collection.apply_async((collection_id,), expires=settings.MESSAGE_SECONDS)
     for kind, (model, _) in LONG_WORK.items():

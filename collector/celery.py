@@ -1,4 +1,4 @@
-"""The Celery app: finds every room's `jobs.py`."""
+"""The Celery app: finds every app's `jobs.py`."""
 
 import importlib
 import os
@@ -36,10 +36,10 @@ class Messages(AMQP):  # type: ignore[misc]
 
 
 # What an address that begins with memory:// leads to.
-TRANSPORT_ALIASES["memory"] = "collector.serving.memory_queue:Transport"
+TRANSPORT_ALIASES["memory"] = "collector.serving.job_queue:Transport"
 app = Celery("collector", amqp=Messages)
 # Once: what it connects goes for each job.
-importlib.import_module("collector.serving.job_signals")
+importlib.import_module("collector.serving.metrics")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(related_name="jobs")
 

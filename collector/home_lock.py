@@ -1,4 +1,4 @@
-"""TODO"""
+"""One site serves a home at a time: a lock that ends with its process and says who holds it."""
 
 import fcntl
 import os

@@ -92,12 +92,12 @@ LONGEST_BODY_BYTES = 101_000_000
 MIDDLEWARE = [
     "common.metrics.RequestTimes",
     "common.trace.RequestTrace",
-    "collector.serving.hosts.HostMiddleware",
+    "collector.serving.middleware.HostMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "collector.serving.content_policy.PolicyMiddleware",
+    "collector.serving.middleware.PolicyMiddleware",
     # What is above is for every page; what is below, for those that somebody signs in to.
-    "collector.serving.worker_pages.WorkerPagesMiddleware",
+    "collector.serving.middleware.WorkerPagesMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -205,7 +205,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # However long an outage, whoever waits for its end is there.
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_WORKER_CONSUMER = "collector.serving.lone_consumer:LoneConsumer"
+CELERY_WORKER_CONSUMER = "collector.serving.job_queue:LoneConsumer"
 # How often the jobs ask what is due: one query, however many collections there are.
 POLL_SECONDS = 2.0
 # A message that nobody has taken up for so long is dropped: those after it ask the same. By the

@@ -18,8 +18,8 @@ from annotation.models import Verdict
 from annotation.release.log import AssignmentLine
 from annotation.replay.rerun import Rerun
 from collector.models import Collection, Stage
+from collector.protocols.creation import revise
 from collector.protocols.loading import get_protocol
-from collector.protocols.revisions import revise
 from tasks.ledger import payments
 from tasks.models import (
     Grant,

@@ -239,7 +239,6 @@ TYPED_FILES = (
     "readers/example.py",
     "readers/reader.py",
     "readers/trained.py",
-    "collector/seeds/seed_contracts.py",
     "collector/seeds/candidate.py",
     "tasks/simulation/simulated_contract.py",
     "annotation/protocols/contracts.py",

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 
 from annotation.dashboard.tests.making import make_browser
-from collector.accounts import create_account, owner
 from collector.models import Collection, CollectionState
+from collector.models.accounts import create_account, owner
 from marketplace import clock
 from marketplace.desk.users import close_user
 from marketplace.hits import acceptance

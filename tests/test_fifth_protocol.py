@@ -16,7 +16,7 @@ from annotation.jobs import look_after_collection
 from annotation.models import Verdict
 from collector.models import Collection, Corpus, KnownProtocols, Stage
 from collector.models.corpus import CorpusKind
-from collector.protocols import creation, known
+from collector.protocols import creation, loading
 from collector.protocols.loading import ProtocolError
 from tasks.crowd import marketplace
 from tasks.jobs import look_after_dialogs
@@ -405,7 +405,7 @@ def unknown(collection: Collection, settings: Any) -> Collection:
     """Return the open collection as a process finds it that does not know its protocol."""
     settings.PROTOCOL_FOLDERS = settings.PROTOCOL_FOLDERS[:-1]
     creation._resolved.cache_clear()
-    known._log.cache_clear()
+    loading._log.cache_clear()
     return collection
 
 
@@ -436,13 +436,13 @@ def test_nothing_is_published_where_a_process_at_work_does_not_know_the_protocol
     unknown: Collection, folder: Path, settings: Any
 ) -> None:
     now = timezone.now()
-    known.record(now)
+    loading.record(now)
     settings.PROTOCOL_FOLDERS = [*settings.PROTOCOL_FOLDERS, folder.parent]
     with pytest.raises(
         CommandError, match=r"without the protocol 'headline': set .* a minute later"
     ):
         run("publish", "lines", stage="text")
-    known.record(now)
+    loading.record(now)
     Stage.objects.filter(name="text").update(state="closed")
     run("publish", "lines", stage="text")
     KnownProtocols.objects.create(process="gone:1", names=[], seen_at=now - timedelta(minutes=2))

@@ -16,7 +16,7 @@ from collector.candidates.tests.making import make_pairs, make_towns
 from collector.models import Article, CandidateSet, Collection, Corpus, Paragraph, Section
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import get_protocol
-from collector.seeds.seed_contracts import SEEDS
+from collector.seeds.candidate import SEEDS
 from collector.seeds.selection import cautions_of, select_seeds
 from common.actions import ActionError
 from tasks.tests.making import NOW, make_collection, make_corpus

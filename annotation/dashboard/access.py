@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.cache import never_cache
 
-from collector.accounts import owner
+from collector.models.accounts import owner
 from common.storable import without_nul
 from common.visitors import is_from_this_machine
 

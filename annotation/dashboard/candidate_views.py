@@ -19,10 +19,19 @@ from annotation.dashboard.access import knows, name_of
 from annotation.dashboard.collection_context import CollectionContext, curated_collection_page
 from annotation.dashboard.forms import SetsForm, number_of
 from annotation.dashboard.questions.reading import Passage, paragraph_alone
-from collector.candidates.decisions import AddedSets, add_sets, decide, keep_all, try_pair
-from collector.candidates.defaults import propose_defaults
 from collector.candidates.pools import Pair, Pools, Union, linked, nodes_of, union_of
-from collector.candidates.proposals import CandidatesError, Proposal, Proposer, titles_in
+from collector.candidates.proposals import (
+    AddedSets,
+    CandidatesError,
+    Proposal,
+    Proposer,
+    add_sets,
+    decide,
+    keep_all,
+    propose_defaults,
+    titles_in,
+    try_pair,
+)
 from collector.graph.files import graph_of
 from collector.graph.graph_file import Graph, GraphError
 from collector.ingest.link_resolution import Resolver

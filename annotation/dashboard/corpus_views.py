@@ -17,14 +17,13 @@ from annotation.dashboard.access import knows, name_of, requester_required
 from annotation.dashboard.forms import UploadForm, takes_documents
 from annotation.dashboard.lists import order_of
 from annotation.rehearsal.orders import forget_rehearsals
-from collector import document_removal
-from collector.document_users import users_of_documents
-from collector.ingest.documents.losses import losses_told
+from collector.ingest.documents import removal
+from collector.ingest.documents.blocks import losses_told
 from collector.ingest.documents.uploads import upload_documents
 from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.models import Article, Corpus, DocumentUpload
-from collector.models.article import ParagraphKind
-from collector.models.corpus import CorpusKind
+from collector.models.corpus import CorpusKind, ParagraphKind
+from collector.models.documents import users_of_documents
 from common.actions import ActionError
 from common.long_bodies import long_bodies_from
 from common.long_work import WorkState
@@ -139,7 +138,7 @@ def remove_document(request: HttpRequest, slug: str, number: int) -> HttpRespons
     if article is not None:
         try:
             with transaction.atomic():
-                document_removal.remove_document(article)
+                removal.remove_document(article)
                 forget_rehearsals(article.corpus)
         except ActionError as error:
             messages.error(request, error.on_page)
@@ -157,7 +156,7 @@ def remove_upload(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         if found is None or found.corpus is None:
             raise ActionError("It was removed a moment ago.")
         with transaction.atomic():
-            n = document_removal.remove_upload(found)
+            n = removal.remove_upload(found)
             forget_rehearsals(found.corpus)
     except ActionError as error:
         messages.error(request, error.on_page)
@@ -178,7 +177,7 @@ def remove_corpus(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             if request.POST.get("slug", "").strip() != slug:
                 raise ActionError(f"Type its short name, {slug}, to remove it.")
-            document_removal.remove_corpus(corpus)
+            removal.remove_corpus(corpus)
         except ActionError as error:
             messages.error(request, error.on_page)
             return redirect("corpus", slug=slug)

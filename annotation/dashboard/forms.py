@@ -8,15 +8,14 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.utils.text import slugify
 
-from collector.document_users import curators_of
 from collector.ingest.documents.catalogue import described, formats
 from collector.ingest.documents.files import MOST_FILES
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import ADDRESSES, CLOSED
 from collector.language_names import is_language
 from collector.models import Collection, Corpus, SetRole
-from collector.models.corpus import CorpusKind, CorpusState
-from collector.models.name import is_name
+from collector.models.corpus import CorpusKind, CorpusState, is_name
+from collector.models.documents import curators_of
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from collector.protocols.parameters import Parameters
 from collector.seeds.selection import is_for_documents, misfit_of

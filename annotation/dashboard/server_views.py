@@ -20,8 +20,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.dashboard.access import name_of, requester_required, sets_up
 from annotation.jobs import LONG_WORK
-from collector.accounts import LONGEST_PASSWORD, create_account
 from collector.models import SignInTries, User
+from collector.models.accounts import LONGEST_PASSWORD, create_account
 from collector.serving import backups
 from common.actions import ActionError
 from common.checkup import Finding, checks_named, examine

@@ -22,9 +22,9 @@ from annotation.records.schema import (
 )
 from annotation.tables.table import Table
 from collector.models import Corpus
+from collector.protocols.loading import P, Part, WithholdsAnswers
 from collector.protocols.parameters import AtMost, Parameters
 from collector.protocols.parameters import Table as ParameterTable
-from collector.protocols.part_contract import P, Part, WithholdsAnswers
 from collector.retrieval.index import Index
 from readers.trained import Trained
 from tasks.models import Question

@@ -30,8 +30,8 @@ from collector.models import (
     SeedParagraph,
     StageState,
 )
-from collector.models.article import ArticleKind
 from collector.models.collection import new_pseudonym_key
+from collector.models.corpus import ArticleKind
 from collector.protocols.creation import parameters_of
 from tasks.work.kinds.registry import kind_of
 

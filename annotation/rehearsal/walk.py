@@ -14,9 +14,8 @@ from annotation.rehearsal.copying import load_copy
 from annotation.rehearsal.diary import MOMENTS, Diary, SeenPage
 from annotation.rehearsal.findings import findings_of
 from collector.models import Collection
-from collector.protocols.creation import parameters_of
-from collector.protocols.texts import current_text
-from collector.retrieval.file_format import RetrievalError
+from collector.protocols.creation import current_text, parameters_of
+from collector.retrieval.index import RetrievalError
 from collector.retrieval.passages import build_passages
 from collector.serving.one_process import make_requester, serving
 from common.actions import ActionError

@@ -39,8 +39,7 @@ from annotation.tables.charts import links_to
 from annotation.tables.table import markdown
 from collector.ingest.licences import contradictions, named
 from collector.models import Collection, Corpus
-from collector.protocols.creation import parameters_of
-from collector.protocols.revisions import revisions_of
+from collector.protocols.creation import parameters_of, revisions_of
 from tasks.pages.wording import fill_placeholders
 
 # What the hub calls Creative Commons' licences; its list has no others of theirs.

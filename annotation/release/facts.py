@@ -16,13 +16,13 @@ from annotation.records.parquet_tables import Column
 from annotation.reports.collection import Outcomes, makers_let_in
 from annotation.tables.table import Table
 from collector.code_points import CodePoints
-from collector.ingest.documents.losses import losses_told
+from collector.ingest.documents.blocks import losses_told
 from collector.ingest.licences import named
 from collector.language_names import language_name
 from collector.models import Collection, CollectionText
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
-from collector.seeds.seed_contracts import SPLITS
+from collector.seeds.candidate import SPLITS
 from common.actions import ActionError
 from tasks.models import (
     Answer,

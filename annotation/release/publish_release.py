@@ -39,8 +39,8 @@ from collector.models import Collection, Paragraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import Parameters
-from collector.retrieval.file_format import RetrievalError
 from collector.retrieval.files import index_of
+from collector.retrieval.index import RetrievalError
 from common.actions import ActionError
 from common.safe_files import inside
 from tasks.models import Question

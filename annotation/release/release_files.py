@@ -59,7 +59,7 @@ from collector.ingest.licences import contradictions
 from collector.models import Collection, Corpus
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import Protocol, get_protocol
-from collector.retrieval.near_duplicates import runs_of
+from collector.retrieval.terms import runs_of
 from common.actions import ActionError
 from common.safe_files import inside
 

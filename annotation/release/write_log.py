@@ -54,8 +54,7 @@ from annotation.splits.single_hop_review import decisions
 from collector.code_points import CodePoints
 from collector.models import Collection, SeedParagraph, StageState
 from collector.models.corpus import CorpusKind
-from collector.protocols.creation import parameters_of
-from collector.protocols.revisions import revisions_of
+from collector.protocols.creation import parameters_of, revisions_of
 from tasks.models import (
     Answer,
     Dialog,

@@ -10,9 +10,8 @@ from annotation.release.log import Log, LogError, SeedLine, text_sha256
 from collector.models import Collection, CollectionRevision, Corpus, Paragraph
 from collector.models.collection import LONGEST_CLAIM
 from collector.protocols.creation import create_collection, parameters_of
-from collector.protocols.loading import get_protocol
+from collector.protocols.loading import PARAMETERS, get_protocol
 from collector.protocols.parameters import PeopleTable
-from collector.protocols.part_contract import PARAMETERS
 from collector.seeds.candidate import Candidate
 from collector.seeds.selection import candidates_of, is_curated, propose_sets, store_seeds
 from tasks.models import Worker

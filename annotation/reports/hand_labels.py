@@ -17,8 +17,8 @@ from annotation.tables.labels import tables_of
 from annotation.tables.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from collector.protocols.label_schemes import scheme_for
 from collector.protocols.loading import get_protocol
+from collector.protocols.stage_tables import scheme_for
 from common.spreadsheet import csv_lines
 
 ENCODING = "utf-8-sig"

@@ -18,11 +18,9 @@ from annotation.splits.kept_questions import kept_questions, settled, told_split
 from collector.models import Collection, Paragraph, SeedParagraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
-from collector.retrieval.near_duplicates import alike
-from collector.retrieval.terms import terms
-from collector.seeds.candidate import Example
-from collector.seeds.near_copies import least_share
-from collector.seeds.seed_contracts import SPLITS
+from collector.retrieval.terms import alike, terms
+from collector.seeds.candidate import SPLITS, Example
+from collector.seeds.selection import least_share
 from tasks.models import Answer, Question
 from tasks.work.passages import name_of, paragraph_of, text_of
 

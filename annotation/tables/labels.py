@@ -18,9 +18,8 @@ from annotation.records.schema import (
     peoples_votes,
 )
 from annotation.tables.table import Cell, Table, flow_of, share
-from collector.protocols.label_schemes import SchemeTable
 from collector.protocols.parameters import Parameters
-from collector.protocols.stage_tables import FieldTable, LabelTable
+from collector.protocols.stage_tables import FieldTable, LabelTable, SchemeTable
 
 # Intervals are drawn anew for every report: with the same seed they are the same.
 SEED = 0

@@ -1,13 +1,166 @@
-"""Builds a graph's file from pages and links: two counting passes, in memory that stays flat."""
+"""Builds a graph's file from pages and links, in memory that stays flat."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from collector.array_files import Columns, column
 from collector.graph import graph_file
-from collector.graph.edges import LinkBatch, edges_of
-from collector.graph.titles import MAX_HOPS, TitleHashes, hashes, write_table
+from collector.processes import in_processes
+
+NOWHERE = -1
+# A redirect to a redirect to … is followed so many times; wikis mend longer chains.
+MAX_HOPS = 5
+AT_ONCE = 1 << 20
+
+
+class TitleHashes(NamedTuple):
+    """Hashes of titles (uint64): of nodes, and of redirects with what they lead to."""
+
+    of_nodes: Any
+    of_redirects: Any
+    redirect_targets: Any
+
+
+def hashes(titles: Iterable[str]) -> Any:
+    """Return one number of 64 bits for each title.
+
+    Two of eighteen million titles share one once in a hundred thousand wikis.
+    """
+    import numpy
+
+    digests = (hashlib.blake2b(title.encode(), digest_size=8).digest() for title in titles)
+    return numpy.frombuffer(b"".join(digests), "<u8")
+
+
+def write_table(folder: Path, names: TitleHashes, max_hops: int) -> None:
+    """Write the table of all titles into `folder`; of chains, `max_hops` titles are followed.
+
+    A redirect in a circle, or to a page that is no node, leads nowhere.
+    """
+    import numpy
+
+    reached = _followed(names, max_hops)
+    keys = numpy.concatenate([names.of_nodes, names.of_redirects])
+    values = numpy.concatenate([numpy.arange(len(names.of_nodes), dtype="<i4"), reached])
+    keys, values = _sorted(keys, values)
+    numpy.save(folder / "keys.npy", keys)
+    numpy.save(folder / "values.npy", values)
+
+
+def _followed(names: TitleHashes, max_hops: int) -> Any:
+    """Return the node that each redirect leads to (int32), or NOWHERE."""
+    import numpy
+
+    nodes = _Table(*_sorted(names.of_nodes, numpy.arange(len(names.of_nodes), dtype="<i4")))
+    onward = _Table(*_sorted(names.of_redirects, names.redirect_targets))
+    reached = numpy.full(len(names.of_redirects), NOWHERE, "<i4")
+    for start in range(0, len(reached), AT_ONCE):
+        part = reached[start : start + AT_ONCE]
+        waiting = numpy.arange(len(part))
+        current = names.redirect_targets[start : start + AT_ONCE]
+        # The redirect's own title is the first that was looked up.
+        for _ in range(max_hops - 1):
+            part[waiting] = nodes.find(current, NOWHERE)
+            found, at = onward.places(current)
+            waiting, current = waiting[found], onward.values[at[found]]
+    return reached
+
+
+def open_table(folder: Path) -> "_Table":
+    """Return the table that was written into `folder`, mapped."""
+    import numpy
+
+    return _Table(
+        numpy.load(folder / "keys.npy", mmap_mode="r"),
+        numpy.load(folder / "values.npy", mmap_mode="r"),
+    )
+
+
+class _Table:
+    """Sorted `keys` with the value of each."""
+
+    def __init__(self, keys: Any, values: Any) -> None:
+        self.keys, self.values = keys, values
+
+    def places(self, wanted: Any) -> tuple[Any, Any]:
+        """Return which of the wanted keys there are, and the place of each."""
+        import numpy
+
+        if not len(self.keys):
+            return numpy.zeros(len(wanted), bool), numpy.zeros(len(wanted), "<i8")
+        at = numpy.minimum(numpy.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        return self.keys[at] == wanted, at
+
+    def find(self, wanted: Any, missing: int) -> Any:
+        """Return the value of each wanted key, or `missing`."""
+        import numpy
+
+        found, at = self.places(wanted)
+        return numpy.where(found, self.values[at] if len(self.values) else missing, missing)
+
+
+def _sorted(keys: Any, values: Any) -> tuple[Any, Any]:
+    import numpy
+
+    order = numpy.argsort(keys)
+    return keys[order], values[order]
+
+
+_table: Any
+
+
+class LinkBatch(NamedTuple):
+    """The links of consecutive nodes, [[start, end, title], …] as JSON text for each."""
+
+    first: int
+    links: Sequence[str]
+
+
+class Edges(NamedTuple):
+    """How many edges leave each node of a batch, and where all of them lead (int32)."""
+
+    counts: Any
+    targets: Any
+
+
+def edges_of(batches: Iterator[LinkBatch], table: Path, processes: int) -> Iterator[Edges]:
+    """Yield the edges of every batch in order; the result does not depend on `processes`.
+
+    `table`: the folder of the table of titles. Self-links and duplicates are dropped.
+    Raises BrokenProcessPool when a process ended.
+    """
+    if processes <= 1:
+        _start(table)
+        yield from map(_edges, batches)
+        return
+    yield from in_processes(processes, _edges, batches, _start, table)
+
+
+def _start(table: Path) -> None:
+    global _table
+    _table = open_table(table)
+
+
+def _edges(batch: LinkBatch) -> Edges:
+    import numpy
+
+    titles: list[str] = []
+    lengths = []
+    for packed in batch.links:
+        found = [] if packed == "[]" else [link[2] for link in json.loads(packed)]
+        lengths.append(len(found))
+        titles += found
+    reached = _table.find(hashes(titles), NOWHERE).astype("<i8")
+    leaving = numpy.repeat(numpy.arange(len(lengths)), lengths)
+    real = (reached != NOWHERE) & (reached != leaving + batch.first)
+    # One number for each edge: sorted without duplicates they are in the order of the nodes.
+    once = numpy.unique((leaving[real] << 32) | reached[real])
+    counts = numpy.bincount(once >> 32, minlength=len(lengths))
+    return Edges(counts.astype("<i4"), (once & 0xFFFFFFFF).astype("<i4"))
+
 
 NODES_AT_ONCE = 5000
 EDGES_AT_ONCE = 1 << 20

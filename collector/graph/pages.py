@@ -6,8 +6,7 @@ from typing import NamedTuple
 from django.db.models import OuterRef, Subquery, TextField
 from django.db.models.functions import Cast
 
-from collector.models.article import Article, ArticleKind, Paragraph, ParagraphKind
-from collector.models.corpus import Corpus
+from collector.models.corpus import Article, ArticleKind, Corpus, Paragraph, ParagraphKind
 
 PAGES_AT_ONCE = 5000
 LEAD = 0

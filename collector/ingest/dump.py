@@ -1,14 +1,308 @@
-"""Streams the pages of a MediaWiki XML dump; memory does not grow with the dump."""
+"""Streams the pages of MediaWiki XML dumps, compressed or not; memory does not grow with a dump."""
 
+import bz2
+import codecs
+import os
 import re
-from collections.abc import Iterator
+import shutil
+import subprocess
+import tempfile
+import xml.etree.ElementTree as ElementTree
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from collector.ingest.decompression import Source
 from collector.ingest.errors import DumpError, MalformedPage
-from collector.ingest.wiki_site import Site, read_site
-from collector.ingest.xml_text import text_of
+
+_REFERENCE = re.compile("&#?[0-9A-Za-z]{0,10};?")
+_NUMBER = re.compile("&#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}));")
+
+
+def text_of(xml: bytes) -> str:
+    """Return the text that `xml`, which holds no tags, is read as.
+
+    Raises MalformedPage, without a title, if it is not UTF-8 or a reference stands for nothing.
+    """
+    return decoded(unescaped(narrow(xml)))
+
+
+def narrow(xml: bytes) -> str:
+    """Return a string with one character for each byte of `xml`.
+
+    In UTF-8 a byte below 128 is always that character of ASCII. So whoever looks for ASCII only can
+    do it here, where looking is faster than among wide characters, before `decoded`.
+    """
+    return xml.decode("latin-1")
+
+
+def decoded(text: str) -> str:
+    """Return what the bytes in `text`, a narrow string, mean. Raises MalformedPage if nothing."""
+    try:
+        return text.encode("latin-1").decode()
+    except UnicodeDecodeError as error:
+        raise MalformedPage("", "not valid UTF-8") from error
+
+
+def unescaped(text: str) -> str:
+    """Return `text`, a narrow string, with characters in place of its references, narrow too.
+
+    Raises MalformedPage if one stands for nothing.
+    """
+    return _REFERENCE.sub(_in_place_of_reference, text) if "&" in text else text
+
+
+class _References(dict[str, str]):
+    """What character references stand for, narrow; MalformedPage if for nothing."""
+
+    def __missing__(self, reference: str) -> str:
+        number = _NUMBER.fullmatch(reference)
+        if number:
+            code = int(number[1], 16) if number[1] else int(number[2])
+            if code in (9, 10, 13) or 32 <= code < 0xD800 or 0xE000 <= code < 0x110000:
+                return "\n" if code == 13 else narrow(chr(code).encode())
+        raise MalformedPage("", f"an unknown character reference {reference}")
+
+
+_CHARACTERS = _References({"&lt;": "<", "&gt;": ">", "&amp;": "&", "&quot;": '"', "&apos;": "'"})
+
+
+def _in_place_of_reference(match: re.Match[str]) -> str:
+    return _CHARACTERS[match[0]]
+
+
+# ISO 639 codes of languages that Wikipedia writes from right to left.
+RIGHT_TO_LEFT = re.compile(
+    "ae|aeb|ajp|apc|arc?|ary|arz|azb|bcc|bgn|bqi|ckb|dv|fa|glk|he|khw|ks|lki|lrc|luz|mzn|nqo|"
+    "pnb|ps|sdh?|skr|syr|ug|ur|yi"
+)
+
+# What XML in UTF-16 begins with: its mark or, without one, its first character.
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"<\x00", b"\x00<")
+
+
+@dataclass(frozen=True)
+class Site:
+    """The head of a dump; `namespaces` maps a lower-case name to its number."""
+
+    language: str = "en"
+    name: str = ""
+    base_url: str = ""
+    generator: str = ""
+    first_letter_upper: bool = True
+    namespaces: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def direction(self) -> str:
+        """Return `rtl` or `ltr`."""
+        return direction_of(self.language)
+
+
+def direction_of(language: str) -> str:
+    """Return `rtl` or `ltr` for a language code such as `ar` or `zh-Hant`."""
+    return "rtl" if RIGHT_TO_LEFT.fullmatch(language.lower().partition("-")[0]) else "ltr"
+
+
+def read_site(head: bytes, name: str) -> Site:
+    """Return what `head`, the bytes before the first page of the file `name`, says of the wiki.
+
+    Raises DumpError if it is not the head of a MediaWiki export.
+    """
+    if head.startswith(UTF_16):
+        raise DumpError(
+            f"{name} is in UTF-16, and a wiki's dump is in UTF-8: convert it, for instance with "
+            "iconv -f UTF-16 -t UTF-8, and read that file in."
+        )
+    opening = re.search(rb"<mediawiki\b([^>]*)>", head)
+    if not opening:
+        raise DumpError(
+            f"{name} is not a MediaWiki XML export: it has no <mediawiki> element at its start. "
+            "Give the pages-articles dump of a wiki, or what its Special:Export page saves."
+        )
+    language = re.search(rb'xml:lang="([^"]+)"', opening[1])
+    site = Site(language=language[1].decode() if language else "en")
+    info = re.search(rb"<siteinfo>.*?</siteinfo>", head, re.DOTALL)
+    if not info:
+        return site
+    try:
+        element = ElementTree.fromstring(info[0])
+    except ElementTree.ParseError as error:
+        raise DumpError(
+            f"{name} has a damaged <siteinfo> element ({error}); download the file again."
+        ) from error
+    names = {
+        " ".join((each.text or "").replace("_", " ").split()).lower(): int(each.get("key", "0"))
+        for each in element.iter("namespace")
+    }
+    return Site(
+        language=site.language,
+        name=element.findtext("sitename", "").strip(),
+        base_url=element.findtext("base", "").strip(),
+        generator=element.findtext("generator", "").strip(),
+        first_letter_upper=element.findtext("case", "first-letter").strip() == "first-letter",
+        namespaces=names,
+    )
+
+
+CHUNK_BYTES = 1 << 20
+# Dumps of articles shrink about 5 times, of whole histories about 100 times.
+MAX_RATIO = 400
+# Small files may hold a few pages of one repeated letter without being bombs.
+MIN_SUSPICIOUS_BYTES = 64 << 20
+
+OTHER_ARCHIVES = {
+    b"7z\xbc\xaf": "7-Zip",
+    b"\xfd7zX": "xz",
+    b"PK\x03\x04": "ZIP",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+}
+
+
+class Decompressor(Protocol):
+    """What bz2 and zlib have in common here."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+class Source:
+    """One file being read: its size, how far it has been read, and what is in it."""
+
+    def __init__(self, path: Path, threads: int = 1) -> None:
+        """Open `path`; `threads`: cores that decompression may use.
+
+        Raises DumpError if the file is missing or packed in a way that is not read here.
+        """
+        self.path = path
+        self._threads = max(1, threads)
+        try:
+            # Unbuffered, so that the file's position says how much of it has been read.
+            self._file = path.open("rb", buffering=0)
+            self.size = os.fstat(self._file.fileno()).st_size
+            self._magic = self._file.read(4)
+            self._file.seek(0)
+        except OSError as error:
+            raise DumpError(f"{path}: {error.strerror}; check the path.") from error
+        if self._magic in OTHER_ARCHIVES:
+            self._file.close()
+            raise DumpError(
+                f"{path.name} is packed with {OTHER_ARCHIVES[self._magic]}; unpack it, "
+                "or download the .bz2 of the same dump."
+            )
+
+    def close(self) -> None:
+        """Close the file; a second time does nothing."""
+        self._file.close()
+
+    def position(self) -> int:
+        """Return how many bytes of the file have been read, 0 … size."""
+        return self.size if self._file.closed else os.lseek(self._file.fileno(), 0, os.SEEK_CUR)
+
+    def chunks(self) -> Generator[bytes, None, None]:
+        """Yield the decompressed bytes in chunks of about a mebibyte, then close the file.
+
+        The format is told by the first bytes, not by the name. bzip2 is left to the program lbzip2
+        where it is installed, else to Python's own module.
+
+        Raises DumpError if the file is cut short, damaged, or inflates more than MAX_RATIO times.
+        """
+        limit = max(MIN_SUSPICIOUS_BYTES, MAX_RATIO * self.size)
+        n_bytes = 0
+        with self._file:
+            for chunk in self._unpacked():
+                n_bytes += len(chunk)
+                if n_bytes > limit:
+                    raise DumpError(
+                        f"{self.path.name} inflates to more than {MAX_RATIO} times its size, as a "
+                        "decompression bomb does and no dump; reading stopped."
+                    )
+                yield chunk
+
+    def _unpacked(self) -> Iterator[bytes]:
+        if self._magic[:2] == b"\x1f\x8b":
+            return self._inflated(_Gzip)
+        if self._magic[:3] != b"BZh":
+            return iter(lambda: self._file.read(CHUNK_BYTES), b"")
+        program = shutil.which("lbzip2")
+        if program:
+            return self._piped([program, "-d", "-c", "-n", str(self._threads)])
+        return self._inflated(bz2.BZ2Decompressor)
+
+    def _piped(self, command: list[str]) -> Iterator[bytes]:
+        with (
+            tempfile.TemporaryFile() as complaints,
+            subprocess.Popen(
+                command,
+                stdin=self._file,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                pipesize=CHUNK_BYTES,
+            ) as process,
+        ):
+            assert process.stdout is not None
+            try:
+                while chunk := process.stdout.read(CHUNK_BYTES):
+                    yield chunk
+                failed = process.wait() != 0
+            finally:
+                # A reader that stops early must not leave the program waiting at a full pipe.
+                process.kill()
+            if failed:
+                raise self._damaged()
+
+    def _inflated(self, new: Callable[[], Decompressor]) -> Iterator[bytes]:
+        """Yield what one or several compressed streams in a row hold, never much at once."""
+        stream, started = new(), False
+        while data := self._file.read(CHUNK_BYTES // 4):
+            started = True
+            while True:
+                try:
+                    out = stream.decompress(data, CHUNK_BYTES)
+                except (OSError, zlib.error) as error:
+                    raise self._damaged() from error
+                if out:
+                    yield out
+                data = b""
+                if stream.eof:
+                    data, stream = stream.unused_data, new()
+                    started = bool(data)
+                    if not started:
+                        break
+                elif len(out) < CHUNK_BYTES:
+                    break
+        if started:
+            raise self._damaged()
+
+    def _damaged(self) -> DumpError:
+        return DumpError(
+            f"{self.path.name} is cut short or damaged; download it again and run the same "
+            "command: what was read before stays and is not read twice."
+        )
+
+
+class _Gzip:
+    """zlib's decompressor with the interface of bz2's: input not yet used is kept inside."""
+
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
+
 
 # MediaWiki stores no page over 2 MiB; ten times that is not a page any more.
 MAX_TEXT_BYTES = 20 << 20

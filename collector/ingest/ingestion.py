@@ -1,27 +1,217 @@
 """Ingests dump files into a corpus, each from where its reading stopped last time."""
 
+import fcntl
+import gc
 import hashlib
+import marshal
+import os
+import shutil
 import time
-from collections.abc import Callable, Sequence
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import count, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 from django.db.models import Max
 
 from collector.code_points import CodePoints
-from collector.ingest.dump import Dump
-from collector.ingest.errors import DumpError
-from collector.ingest.licences import default_licence, licence_address
+from collector.ingest.dump import Dump, Site, direction_of
+from collector.ingest.errors import BookError, DocumentError, DumpError
+from collector.ingest.licences import ADDRESSES, default_licence, licence_address
 from collector.ingest.link_resolution import resolve_links
-from collector.ingest.parallel import read_records
-from collector.ingest.store import store_records
-from collector.ingest.wiki_site import Site, direction_of
-from collector.language_names import language_name
-from collector.models.article import Article, Paragraph
-from collector.models.corpus import Corpus, CorpusKind, CorpusState, DumpFile, DumpFileState
+from collector.ingest.records import (
+    CategoryRecord,
+    OtherRecord,
+    PageReader,
+    PageRecord,
+    Record,
+    SkippedRecord,
+)
+from collector.ingest.store import AlreadyReading, store_records, storing_failure
+from collector.language_names import language_argument, language_name
+from collector.models.corpus import (
+    Article,
+    Corpus,
+    CorpusKind,
+    CorpusState,
+    DumpFile,
+    DumpFileState,
+    Paragraph,
+)
+from collector.processes import Helping, in_processes
+from common.command_line import processes
 from common.storable import NotStorable, storable
+
+# Large enough that handing a batch to another process costs little, small enough that a
+# transaction is short and that a killed process repeats little.
+BATCH_BYTES = 1 << 20
+BATCH_PAGES = 500
+
+# Where pages and records lie between processes. One just made may not be held by its process yet.
+PREFIX = "collector-pages-"
+SETTLED_SECONDS = 60
+
+_KINDS: tuple[type[Record], ...] = (PageRecord, CategoryRecord, SkippedRecord, OtherRecord)
+
+_reader: PageReader
+
+
+def batches(pages: Iterator[bytes]) -> Iterator[list[bytes]]:
+    """Yield the pages in lists of about BATCH_BYTES, at most BATCH_PAGES each."""
+    batch: list[bytes] = []
+    n_bytes = 0
+    try:
+        for page in pages:
+            batch.append(page)
+            n_bytes += len(page)
+            if n_bytes >= BATCH_BYTES or len(batch) >= BATCH_PAGES:
+                yield batch
+                batch, n_bytes = [], 0
+    except Exception:
+        # The pages before a damaged place are whole: they are stored before anyone is told.
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
+
+
+def read_records(
+    dump: Dump, site: Site, processes: int = 1, skip: int = 0
+) -> Iterator[list[Record]]:
+    """Yield the records of the dump's pages in batches, in order, the first `skip` pages left out.
+
+    `site`: the dump's own, or with its language corrected. The result does not depend on
+    `processes`, of which this one is one; with one, or where everything fits in one batch, nothing
+    is started. At most a few batches are held at once.
+
+    Raises DumpError where the dump ends too early, after all batches before it.
+    """
+    work = batches(islice(dump.pages(), skip, None))
+    reader = PageReader(site)
+    for batch in islice(work, None if processes <= 1 else 1):
+        yield _read_batch(reader, batch)
+    if processes <= 1:
+        return
+    with _own_folder() as folder:
+        numbers = count()
+        helping = Helping[list[bytes], list[Record] | str](
+            send=lambda batch: _put(batch, f"{folder}/{next(numbers)}"),
+            do=lambda batch: _read_batch(reader, batch),
+        )
+        yield from _unpacked(in_processes(processes, _read, work, _start, site, helping=helping))
+
+
+@contextmanager
+def _own_folder() -> Iterator[str]:
+    """Give an empty folder, held by a lock; those that killed processes have left are removed."""
+    _remove_left_behind()
+    with TemporaryDirectory(prefix=PREFIX) as folder:
+        held = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            yield folder
+        finally:
+            os.close(held)
+
+
+def _remove_left_behind() -> None:
+    for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
+        # Another process may end, or it may be somebody else's.
+        with suppress(OSError):
+            if time.time() - folder.lstat().st_mtime > SETTLED_SECONDS:
+                _remove_unheld(folder)
+
+
+def _remove_unheld(folder: Path) -> None:
+    """Remove the folder, unless a living process holds it: then raises OSError."""
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(held)
+
+
+def _put(value: Any, path: str) -> str:
+    """Write `value`, which another process is to take, to `path`; return the path.
+
+    A pipe holds 64 KiB: who writes more waits for its reader, who is at other work.
+    """
+    with open(path, "wb") as file:
+        marshal.dump(value, file)
+    return path
+
+
+def _take(path: str) -> Any:
+    """Return what another process has put there, and remove it."""
+    with open(path, "rb") as file:
+        os.unlink(path)
+        return marshal.loads(file.read())
+
+
+def _unpacked(results: Iterator[list[Record] | str]) -> Iterator[list[Record]]:
+    try:
+        for result in results:
+            if isinstance(result, str):
+                with _no_collecting():
+                    result = unpack(_take(result))
+            yield result
+    except BrokenProcessPool as error:
+        raise DumpError(
+            "a process that reads pages ended, perhaps for lack of memory; run the same "
+            "command with fewer --processes: what was read before stays."
+        ) from error
+
+
+def _start(site: Site) -> None:
+    global _reader
+    _reader = PageReader(site)
+
+
+def _read(path: str) -> str:
+    # Nothing is looked through for cycles before all of it is gone.
+    with _no_collecting():
+        return _put(pack(_read_batch(_reader, _take(path))), path)
+
+
+def pack(records: list[Record]) -> list[tuple[Any, ...]]:
+    """Return `records` as what marshal can write for another process of this same Python.
+
+    Not pickle: marshal knows no classes, and so takes less than half of the time.
+    """
+    return [(_KINDS.index(type(record)), *record) for record in records]
+
+
+def unpack(packed: list[tuple[Any, ...]]) -> list[Record]:
+    """Return the records that `pack` has packed."""
+    return [_KINDS[kind](*fields) for kind, *fields in packed]
+
+
+def _read_batch(reader: PageReader, batch: list[bytes]) -> list[Record]:
+    with _no_collecting():
+        return [reader.read(page) for page in batch]
+
+
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Look for no cycles: records are many small objects without any, and looking takes long."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
 
 HEAD_BYTES = 1 << 20
 
@@ -230,3 +420,82 @@ def _finish(corpus: Corpus, options: CorpusOptions) -> None:
     unfinished = any(file.state != DumpFileState.DONE for file in files)
     corpus.state = CorpusState.FAILED if unfinished else CorpusState.READY
     corpus.save()
+
+
+class IngestCommand(BaseCommand):
+    """A command that reads files into a corpus. `files_are`, `texts`: what its help calls them."""
+
+    files_are = "file to read"
+    texts = "text"
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
+        """Return Django's parser, with the example on a line of its own."""
+        kwargs["formatter_class"] = RawDescriptionHelpFormatter
+        return super().create_parser(prog_name, subcommand, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options of the corpus, and how to read."""
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=self.files_are)
+        parser.add_argument("--corpus", required=True, help="slug of the corpus, new or not")
+        parser.add_argument("--name", default="", help="the corpus's name, as people read it")
+        parser.add_argument(
+            "--language",
+            type=language_argument,
+            default="",
+            help="code, if the files name a wrong one",
+        )
+        named = ", ".join(ADDRESSES)
+        parser.add_argument(
+            "--licence",
+            default="",
+            help=f"licence of the {self.texts}: {named}, or any name with --licence-url",
+        )
+        parser.add_argument("--licence-url", default="", help="address of the licence's text")
+        parser.add_argument(
+            "--processes", type=processes, default=os.cpu_count() or 1, help="default: one per core"
+        )
+        parser.add_argument(
+            "--json", action="store_true", help="print one JSON object, no progress"
+        )
+
+
+def corpus_options(options: Mapping[str, Any]) -> CorpusOptions:
+    """Return what the options say of the corpus."""
+    return CorpusOptions(
+        slug=options["corpus"],
+        name=options["name"],
+        language=options["language"],
+        licence=options["licence"],
+        licence_url=options["licence_url"],
+    )
+
+
+@contextmanager
+def told_in_one_line(last: str) -> Iterator[None]:
+    """Turn what reading in raises into a CommandError; `last`: after what it goes on."""
+    try:
+        yield
+    except (BookError, DocumentError, DumpError, AlreadyReading) as error:
+        raise CommandError(str(error)) from error
+    except (DatabaseError, OSError) as error:
+        raise CommandError(storing_failure(error)) from error
+    except KeyboardInterrupt:
+        raise CommandError(f"stopped; the same command goes on after the last {last}.") from None
+
+
+@contextmanager
+def counted() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield what is told (what, done, total), and draws a bar for each, where somebody looks."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total)
+            bars.update(tasks[what], completed=done)
+
+        yield report

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterable
 
 from django.db import transaction
 
-from collector.graph.titles import MAX_HOPS
-from collector.models.article import Article, ArticleKind, Paragraph
-from collector.models.corpus import Corpus
+from collector.graph.graph_builder import MAX_HOPS
+from collector.models.corpus import Article, ArticleKind, Corpus, Paragraph
 
 PARAGRAPHS_PER_BATCH = 5000
 TITLES_PER_QUERY = 5000

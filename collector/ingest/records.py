@@ -4,11 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from collector.ingest import wiki_names
-from collector.ingest.dump import RawPage, parse_page
+from collector.ingest import titles
+from collector.ingest.dump import RawPage, Site, parse_page
 from collector.ingest.errors import MalformedPage
 from collector.ingest.lines import Paragraph, Section
-from collector.ingest.wiki_site import Site
 from collector.ingest.wikitext import Wikitext
 
 ARTICLE = "article"
@@ -121,7 +120,7 @@ class PageReader:
             redirect_target=redirect,
             revision_id=page.revision_id,
             timestamp=page.timestamp if _TIMESTAMP.fullmatch(page.timestamp) else "",
-            is_list=wiki_names.is_list_title(title, self._site.language),
+            is_list=titles.is_list_title(title, self._site.language),
             sections=[] if redirect else parsed.sections,
             paragraphs=[] if redirect else parsed.paragraphs,
             categories=parsed.categories,

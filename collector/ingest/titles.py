@@ -1,15 +1,100 @@
-"""Titles as MediaWiki normalises them, and what the prefix of a link means."""
+"""Titles as MediaWiki normalises them, names of namespaces, and what a link's prefix means."""
 
 import html
 import re
+import tomllib
 from collections.abc import Callable
 from enum import Enum
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from collector.ingest import wiki_names
-from collector.ingest.markup_escaping import show
-from collector.ingest.wiki_site import Site
+from collector.ingest.dump import Site
+
+_TABLE = tomllib.loads(Path(__file__).with_name("wiki_names.toml").read_text(encoding="utf-8"))
+
+
+def _names(key: str) -> frozenset[str]:
+    lines = _TABLE[key].strip().splitlines()
+    return frozenset(name.strip() for line in lines for name in line.split("|"))
+
+
+FILES = _names("files")
+CATEGORIES = _names("categories")
+OTHER_NAMESPACES = _names("other_namespaces")
+INTERWIKI = _names("interwiki")
+LANGUAGES = frozenset(_TABLE["languages"].split())
+REDIRECTS = _names("redirects")
+_DISAMBIGUATION = _names("disambiguation")
+_INFOBOXES = tuple(sorted(_names("infoboxes")))
+_LISTS = tuple(sorted(f"{name} " for name in _names("lists")))
+
+
+def is_list_title(title: str, language: str) -> bool:
+    """Return whether an article of that title is a list, such as `List of rivers of Wales`."""
+    beginnings = ("list of ", "lists of ") if language in ("en", "simple") else _LISTS
+    return title.lower().startswith(beginnings)
+
+
+def is_infobox(template: str) -> bool:
+    """Return whether a template of that name, in lower case, says what kind a thing is of."""
+    return template.startswith(_INFOBOXES)
+
+
+def is_disambiguation(template: str) -> bool:
+    """Return whether a template of that name, in lower case, marks a list of meanings."""
+    return template in _DISAMBIGUATION
+
+
+# Unicode's noncharacters never occur in text, and MediaWiki refuses them.
+_FIRST = 0xFDD0
+_HIDDEN = {character: chr(_FIRST + 1 + n) for n, character in enumerate("[]{}|=*#:;!'_<>&- ")}
+_HIDE = str.maketrans({**_HIDDEN, "\n": _HIDDEN[" "]})
+_SHOW = str.maketrans({hidden: character for character, hidden in _HIDDEN.items()})
+
+
+def hide(text: str) -> str:
+    """Return `text` with every character that could be markup replaced by a stand-in."""
+    return text.translate(_HIDE)
+
+
+def hide_structure(text: str) -> str:
+    """Return `text`, a character that an entity stands for, hidden if lines or links have it."""
+    return text.translate(_HIDE) if text in _STRUCTURE else text
+
+
+def keep_apart(text: str) -> str:
+    """Return `text` with a blank between hidden brackets in a row, which are no markup to anyone.
+
+    `<nowiki>[[</nowiki>` is read as `[ [`: whoever finds `[[` in a paragraph has found an error.
+    """
+    for first, second in _PAIRS:
+        while first + second in text:
+            text = text.replace(first + second, f"{first} {second}")
+    return text
+
+
+def show(text: str) -> str:
+    """Return `text` with stand-ins turned back; as long as before."""
+    return text.translate(_SHOW)
+
+
+def hides(text: str) -> bool:
+    """Return whether there is a stand-in in `text`."""
+    return not text.isascii() and any(hidden in text for hidden in _SHOWN)
+
+
+_STRUCTURE = frozenset("[]{}|=*#:;!- \n")
+# Brackets in a row of which at least one is hidden.
+_PAIRS = [
+    (first, second)
+    for pair in ("[[", "]]", "{{", "}}", "{|", "|}")
+    for first in (pair[0], _HIDDEN[pair[0]])
+    for second in (pair[1], _HIDDEN[pair[1]])
+    if first + second != pair
+]
+_SHOWN = tuple(_HIDDEN.values())
+
 
 # MediaWiki's limit, in bytes of UTF-8.
 MAX_TITLE_BYTES = 255
@@ -66,11 +151,11 @@ class Titles:
     def __init__(self, site: Site) -> None:
         self._upper = site.first_letter_upper
         self._prefixes: dict[str, Prefix] = {
-            **dict.fromkeys(wiki_names.OTHER_NAMESPACES | wiki_names.INTERWIKI, Prefix.ELSEWHERE),
-            **dict.fromkeys(wiki_names.LANGUAGES, Prefix.LANGUAGE),
+            **dict.fromkeys(OTHER_NAMESPACES | INTERWIKI, Prefix.ELSEWHERE),
+            **dict.fromkeys(LANGUAGES, Prefix.LANGUAGE),
             **{name: Prefix.ELSEWHERE for name, key in site.namespaces.items() if key},
-            **dict.fromkeys(wiki_names.FILES, Prefix.FILE),
-            **dict.fromkeys(wiki_names.CATEGORIES, Prefix.CATEGORY),
+            **dict.fromkeys(FILES, Prefix.FILE),
+            **dict.fromkeys(CATEGORIES, Prefix.CATEGORY),
             **{name: Prefix.FILE for name, key in site.namespaces.items() if key == 6},
             **{name: Prefix.CATEGORY for name, key in site.namespaces.items() if key == 14},
         }

@@ -3,16 +3,19 @@
 import re
 from dataclasses import dataclass, field
 
-from collector.ingest import wiki_names
-from collector.ingest.dropped_markup import drop_media, drop_tables
-from collector.ingest.elements import FORMULAS, drop_elements
-from collector.ingest.inline import clean, has_variants
-from collector.ingest.lines import Paragraph, Section, read_lines
-from collector.ingest.links import LinkReader
+from collector.ingest import titles
+from collector.ingest.dump import Site, text_of
+from collector.ingest.elements import (
+    FORMULAS,
+    clean,
+    drop_elements,
+    drop_media,
+    drop_tables,
+    has_variants,
+)
+from collector.ingest.lines import LinkReader, Paragraph, Section, read_lines
 from collector.ingest.templates import Templates
 from collector.ingest.titles import Titles
-from collector.ingest.wiki_site import Site
-from collector.ingest.xml_text import text_of
 
 _REDIRECT = re.compile(r"\s*#\s*([^\[:\n]{2,40}?)\s*:?\s*\[\[([^\[\]|\n]+)")
 _LEAD: Section = (0, "")
@@ -73,6 +76,6 @@ class Wikitext:
     def redirect(self, xml: bytes) -> str:
         """Return the title that `#REDIRECT [[title]]` points to, blank if the page is none."""
         start = _REDIRECT.match(text_of(xml)) if b"#" in xml[:100] else None
-        if not start or start[1].lower() not in wiki_names.REDIRECTS:
+        if not start or start[1].lower() not in titles.REDIRECTS:
             return ""
         return self.titles.normalise(start[2].partition("#")[0])

@@ -1,7 +1,7 @@
 """Accounts, corpora, collections and their seeds: the tables as of November 2026."""
 
 import collector.models.collection
-import collector.models.name
+import collector.models.corpus
 import django.contrib.auth.models
 import django.contrib.auth.validators
 import django.db.models.deletion
@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
             name='Corpus',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', collector.models.name.NameField(max_length=80, unique=True, verbose_name='short name')),
+                ('slug', collector.models.corpus.NameField(max_length=80, unique=True, verbose_name='short name')),
                 ('name', models.CharField(max_length=200)),
                 ('kind', models.CharField(choices=[('wiki', 'Wiki dump'), ('books', 'Books'), ('documents', 'Documents'), ('imported', 'Passages of published files')], default='wiki', max_length=20)),
                 ('language', models.CharField(max_length=35)),
@@ -172,7 +172,7 @@ class Migration(migrations.Migration):
             name='Collection',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', collector.models.name.NameField(max_length=80, unique=True, verbose_name='short name')),
+                ('slug', collector.models.corpus.NameField(max_length=80, unique=True, verbose_name='short name')),
                 ('title', models.CharField(max_length=200)),
                 ('protocol', models.CharField(max_length=80)),
                 ('protocol_version', models.PositiveIntegerField()),

@@ -1,37 +1,44 @@
 """The rows of what is read and of what is collected from it."""
 
-from collector.models.article import (
-    Article,
-    ArticleCategory,
-    Category,
-    Paragraph,
-    Section,
-    Subcategory,
-)
-from collector.models.book import Book, BookKind, BookQuestion, Chapter, Passage
-from collector.models.candidate_sets import (
+from collector.models.accounts import SignInTries, User
+from collector.models.collection import (
     CandidateMember,
     CandidateSet,
-    PairTrial,
-    SetRole,
-    SetState,
-)
-from collector.models.collection import (
     Collection,
     CollectionRevision,
     CollectionState,
     CollectionText,
+    DroppedSeed,
+    KnownProtocols,
+    PairTrial,
+    Seed,
+    SeedParagraph,
+    SetRole,
+    SetState,
     Stage,
     StageState,
 )
-from collector.models.corpus import Corpus, DumpFile, LinkGraph, SkippedPage
-from collector.models.document import (
+from collector.models.corpus import (
+    Article,
+    ArticleCategory,
+    Category,
+    Corpus,
+    DumpFile,
+    LinkGraph,
+    Paragraph,
+    Section,
+    SkippedPage,
+    Subcategory,
+)
+from collector.models.documents import (
+    Book,
+    BookKind,
+    BookQuestion,
+    Chapter,
     Document,
     DocumentUpload,
+    Passage,
 )
-from collector.models.known_protocols import KnownProtocols
-from collector.models.seed import DroppedSeed, Seed, SeedParagraph
-from collector.models.user import SignInTries, User
 
 __all__ = [
     "Article",

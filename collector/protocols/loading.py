@@ -1,24 +1,139 @@
-"""Loads a protocol's folder: its typed parameters and its parts by file name."""
+"""Loads protocols: their folders, their parts and the contracts of these, and what is missing."""
 
 import hashlib
 import importlib
 import importlib.util
+import inspect
+import logging
+import os
+import socket
 import sys
 import tomllib
 import traceback
-from collections.abc import Mapping
+import typing
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
+from typing import Any, Generic, TypeVar, cast
 
 from django.conf import settings
+from django.utils.module_loading import import_string
 from pydantic import ValidationError
 
+from collector.models import KnownProtocols
 from collector.protocols.parameters import STORED, Parameters, with_overrides
-from collector.protocols.part_contract import PARAMETERS, Part, T
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+# A protocol's own parameters, in the contracts of the parts that are called with them.
+P = TypeVar("P", bound=Parameters, contravariant=True)
+
+
+@dataclass(frozen=True)
+class Part(Generic[T_co]):
+    """A file of a protocol's folder: of `name`.py the members of `contract` are called.
+
+    required: the contract of what it must offer, all of it unless said. defaults: what stands in
+    for members that it may leave out. Other members fit some protocols only: who calls one asks
+    for it by name.
+    """
+
+    name: str
+    contract: type[object]
+    required: type[object] | None = None
+    defaults: Mapping[str, object] = field(default_factory=dict)
+
+    def members(self) -> list[str]:
+        """Return the names of all that may be called, in order."""
+        return _members(self.contract)
+
+    def arguments(self, member: str) -> tuple[str, ...] | None:
+        """Return the names of a function's arguments; None for what is no function."""
+        function = getattr(self.contract, member, None)
+        if not inspect.isfunction(function):
+            return None
+        return tuple(inspect.signature(function).parameters)[1:]
+
+    def call(self, member: str) -> str:
+        """Return how a member is called, such as "files(seeds_by_split, articles)"."""
+        arguments = self.arguments(member)
+        return member if arguments is None else f"{member}({', '.join(arguments)})"
+
+    def missing(self, module: ModuleType, needed: Sequence[str] = ()) -> list[str]:
+        """Return the members that the file has to offer and does not."""
+        required = _members(self.contract if self.required is None else self.required)
+        wanted = [name for name in (*required, *needed) if name not in self.defaults]
+        return [name for name in wanted if not hasattr(module, name)]
+
+    def of(self, module: ModuleType) -> T_co:
+        """Return the module as the contract: its own members, and defaults for those it lacks."""
+        if all(hasattr(module, name) for name in self.defaults):
+            return cast(T_co, module)
+        return cast(T_co, _WithDefaults(module, self.defaults))
+
+
+def _members(contract: type[object]) -> list[str]:
+    found: dict[str, None] = {}
+    for each in reversed(contract.__mro__):
+        if each not in (object, typing.Protocol, Generic):
+            found |= dict.fromkeys(vars(each))
+    return [name for name in found if not name.startswith("_")]
+
+
+class _WithDefaults:
+    """A module whose missing members are the defaults of its part."""
+
+    def __init__(self, module: ModuleType, defaults: Mapping[str, object]) -> None:
+        self._module, self._defaults = module, defaults
+
+    def __getattr__(self, name: str) -> object:
+        try:
+            return getattr(self._module, name)
+        except AttributeError:
+            if name not in self._defaults:
+                raise
+            return self._defaults[name]
+
+
+class ParametersPart(typing.Protocol):
+    """parameters.py: the typed parameters."""
+
+    @property
+    def Parameters(self) -> type[Parameters]:
+        """Return the model of protocol.toml."""
+
+    @property
+    def VERSION(self) -> int:
+        """Return the version: raised with protocol.toml's own when a parameter is renamed."""
+
+
+class UpgradesParameters(typing.Protocol):
+    """parameters.py of a protocol that has renamed a parameter."""
+
+    def upgrade(self, parameters: dict[str, object], from_version: int) -> dict[str, object]:
+        """Return stored parameters of an earlier version as this version names them."""
+
+
+class ParametersModule(ParametersPart, UpgradesParameters, typing.Protocol):
+    """All that is called of parameters.py."""
+
+
+class WithholdsAnswers(typing.Protocol):
+    """export.py of a protocol that publishes some splits without answers."""
+
+    @property
+    def WITHHELD(self) -> Mapping[str, Sequence[str]]:
+        """Return such splits, each with the names of the contexts that are published."""
+
+
+PARAMETERS = Part[ParametersModule]("parameters", ParametersModule, ParametersPart)
+WITHHOLDING = Part[WithholdsAnswers]("export", WithholdsAnswers, defaults={"WITHHELD": {}})
+
 
 # The folder of a protocol's label schemes.
 SCHEMES = "labels"
@@ -232,3 +347,158 @@ def _package(name: str, folder: Path) -> str:
         spec.submodule_search_locations = [str(folder)]
         sys.modules[package] = importlib.util.module_from_spec(spec)
     return package
+
+
+# Whoever said nothing for so long is not at work any more; jobs say it every 20 seconds.
+AT_WORK = timedelta(minutes=1)
+KEPT = timedelta(days=1)
+log = logging.getLogger(__name__)
+
+
+def record(now: datetime) -> None:
+    """Write which protocols this process knows."""
+    process = f"{socket.gethostname()}:{os.getpid()}"
+    told = {"names": [one.name for one in all_protocols()], "seen_at": now}
+    KnownProtocols.objects.update_or_create(process=process, defaults=told)
+    KnownProtocols.objects.filter(seen_at__lt=now - KEPT).delete()
+
+
+def hosts_without(protocol: str, now: datetime) -> list[str]:
+    """Return the hosts on which a process at work does not know the protocol, by name."""
+    rows = KnownProtocols.objects.filter(seen_at__range=(now - AT_WORK, now + AT_WORK))
+    return sorted({row.process.rpartition(":")[0] for row in rows if protocol not in row.names})
+
+
+def log_once(error: ProtocolError) -> None:
+    """Log why a collection cannot be read, once in a process and not with every page and job."""
+    _log(str(error))
+
+
+@cache
+def _log(sentence: str) -> None:
+    log.error("A collection cannot be read here: %s", sentence)
+
+
+# What upper rooms ask of a folder, and what they know, is found by its name.
+SEEDS, CURATED_SEEDS = (f"collector.seeds.candidate.{part}" for part in ("SEEDS", "CURATED_SEEDS"))
+NEEDED = (
+    "collector.seeds.candidate.SPLITS",
+    "tasks.work.kinds.kind.CHECKS",
+    "annotation.protocols.contracts.VALIDATION",
+    "annotation.protocols.contracts.EXPORT",
+)
+FITTING = (
+    "tasks.simulation.simulated_contract.SIMULATED",
+    "annotation.protocols.contracts.REPORT",
+    "annotation.protocols.contracts.SCORING",
+)
+GET_KIND = "tasks.work.kinds.registry.get_kind"
+UNKNOWN_PLACEHOLDERS = "tasks.pages.wording.unknown_placeholders"
+
+
+def check_whole(protocol: Protocol, parameters: Parameters) -> None:
+    """Raise ProtocolError with a line for all that the folder lacks, or has wrong, for these."""
+    found = [
+        *_faults_of_parts(protocol),
+        *_faults_of_name(protocol, parameters),
+        *_faults_of_stages(protocol, parameters),
+    ]
+    if found:
+        raise ProtocolError("\n".join(found))
+
+
+def check_parts(protocol: Protocol) -> None:
+    """Raise ProtocolError with a line for each file that cannot be called as it will be."""
+    if found := list(_faults_of_parts(protocol)):
+        raise ProtocolError("\n".join(found))
+
+
+def _faults_of_parts(protocol: Protocol) -> Iterator[str]:
+    yield from _faults_of(protocol, PARAMETERS)
+    yield from _faults_of_seeds(protocol)
+    for part in map(import_string, NEEDED):
+        yield from _faults_of(protocol, part)
+    for part in map(import_string, FITTING):
+        if protocol.has(part):
+            yield from _faults_of(protocol, part)
+
+
+def _faults_of_seeds(protocol: Protocol) -> Iterator[str]:
+    seeds = import_string(SEEDS)
+    try:
+        is_curated = protocol.part(seeds).CURATED
+    except ProtocolError as error:
+        yield str(error)
+        return
+    yield from _faults_of(protocol, import_string(CURATED_SEEDS) if is_curated else seeds)
+
+
+def _faults_of_name(protocol: Protocol, parameters: Parameters) -> Iterator[str]:
+    told, version = parameters.protocol, protocol.part(PARAMETERS).VERSION
+    file = protocol.folder / "protocol.toml"
+    if told.name != protocol.name:
+        yield f"{file}: protocol.name is {told.name!r}: write the folder's name, {protocol.name!r}."
+    if told.version != version:
+        yield (
+            f"{file}: protocol.version is {told.version}, VERSION in parameters.py {version}: "
+            "give both the same number."
+        )
+
+
+def _faults_of_stages(protocol: Protocol, parameters: Parameters) -> Iterator[str]:
+    stages = parameters.stages()
+    file = protocol.folder / "protocol.toml"
+    earlier, unknown_kinds = ["seeds"], []
+    for name, table in stages.items():
+        if table.items_from not in earlier:
+            known = ", ".join(earlier)
+            yield (
+                f"{file}: {name}.items_from is {table.items_from!r}, nothing that comes before: "
+                f"take one of {known}."
+            )
+        earlier.append(name)
+        try:
+            import_string(GET_KIND)(table.kind)
+        except ProtocolError as error:
+            unknown_kinds.append(f"{file}: {name}.kind: {error}")
+    if unknown_kinds:
+        # What such a stage's placeholders stand for is not known either.
+        yield from unknown_kinds
+        return
+    # Consent is asked for before the first one.
+    for text, stage in (("consent", next(iter(stages))), *zip(stages, stages, strict=True)):
+        try:
+            words = protocol.text(text)
+        except ProtocolError as error:
+            yield str(error)
+            continue
+        for unknown in import_string(UNKNOWN_PLACEHOLDERS)(words, parameters, stage):
+            yield (
+                f"{protocol.folder}/instructions/{text}.md: {unknown} stands for nothing: take one "
+                "of the placeholders in docs/protocol.md."
+            )
+
+
+def _faults_of(protocol: Protocol, part: Part[Any]) -> Iterator[str]:
+    try:
+        module = protocol.part(part)
+    except ProtocolError as error:
+        yield str(error)
+        return
+    for member in part.members():
+        arguments, offered = part.arguments(member), getattr(module, member, None)
+        if arguments is None or offered is None:
+            continue
+        if not _takes(offered, arguments):
+            yield f"{protocol.folder / part.name}.py: {member} is called as {part.call(member)}."
+
+
+def _takes(function: Any, names: Sequence[str]) -> bool:
+    try:
+        inspect.signature(function).bind(*names)
+    except TypeError:
+        return False
+    except ValueError:
+        # Some functions of Python's own do not say what they take.
+        return callable(function)
+    return True

@@ -1,4 +1,4 @@
-"""The typed parameters every protocol shares; a protocol's own tables extend them."""
+"""The typed parameters every protocol shares, and the languages that a protocol is for."""
 
 import random
 import re
@@ -15,6 +15,9 @@ from pydantic import (
     ValidationInfo,
     model_validator,
 )
+
+from collector.language_names import language_name
+from collector.retrieval.terms import parts_no_words
 
 FOLDS = ("train", "dev", "test")
 # The context to validate stored values in: what runs already must be read, whatever is refused now.
@@ -479,3 +482,21 @@ def assignment(text: str) -> tuple[str, object]:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         return key.strip(), value
+
+
+ENGLISH = ("en", "simple")
+
+
+def language_limits(parameters: Parameters, language: str) -> list[str]:
+    """Return a sentence for each thing that is done otherwise, or not at all, than in English."""
+    name, told = language_name(language), []
+    if parameters.ENGLISH_ALONE and language.partition("-")[0] not in ENGLISH:
+        told.append(
+            f"The corpus is in {name}; these know English alone: {parameters.ENGLISH_ALONE}."
+        )
+    if parts_no_words(language):
+        told.append(
+            f"{name} has few blanks between words. So characters are marked and searched for, and "
+            f"where words are limited two characters count as one. {parameters.BY_BLANKS}".strip()
+        )
+    return told

@@ -1,18 +1,243 @@
-"""Searches all paragraphs of a corpus; the index is a file that is built where it is missing."""
+"""An index of all paragraphs of a corpus: built where it is missing, searched by BM25."""
 
-from collections.abc import Iterator
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from collector.array_files import exclusive_folder, put_in_place
+from collector import array_files
+from collector.array_files import ArraysError, Columns, column, exclusive_folder, put_in_place
 from collector.models import Corpus, Paragraph
-from collector.models.article import ArticleKind
-from collector.models.corpus import CorpusKind, CorpusState
-from collector.retrieval.file_format import RetrievalError
+from collector.models.corpus import ArticleKind, CorpusKind, CorpusState
 from collector.retrieval.files import folder_of, state_of
-from collector.retrieval.passage_index import VERSION, PassageIndex, Progress, build
+from collector.retrieval.index import RetrievalError, SearchHit
+from collector.retrieval.terms import terms
 from common.command_line import MANAGE
+
+VERSION = 1
+# BM25's, as Lucene has them.
+K1, B = 1.2, 0.75
+TEXT_BITS = 14
+TEXTS_AT_ONCE = 1 << TEXT_BITS
+MOST = (1 << 16) - 1
+
+Progress = Callable[[str, float], object]
+
+
+class _Batch(NamedTuple):
+    """Where the postings of some texts lie in the columns."""
+
+    start: int
+    end: int
+
+
+class PassageIndex:
+    """Texts by number from 0; `ids[text]` is the id it was built with.
+
+    Ties are in the order of texts. No score depends on other terms than the query's.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Map the file; raises RetrievalError."""
+        try:
+            mapped = array_files.read(path, _holds())
+        except ArraysError as error:
+            raise RetrievalError(f"{error}: delete it; it is built again.") from None
+        self.ids: Any = mapped["ids"]
+        self.n_texts = len(self.ids)
+        self._lengths: Any = mapped["lengths"]
+        self._norms: Any = mapped["norms"]
+        self._words: Any = mapped["words"]
+        self._word_at: Any = mapped["word_at"]
+        self._starts: Any = mapped["starts"]
+        self._texts: Any = mapped["texts"]
+        self._counts: Any = mapped["counts"]
+        self.n_terms = len(self._starts) - 1
+        self._mean_length = max(float(self._lengths.mean()) if self.n_texts else 0.0, 1.0)
+
+    def search(self, query: str, k: int) -> list[SearchHit]:
+        """Return the k texts of the highest BM25 scores above 0, best first.
+
+        A term that a query has twice counts twice. Robertson and Zaragoza 2009, equation 3.15, with
+        an idf of ln(1 + (N - n + .5) / (n + .5)), which is never negative.
+        """
+
+        def weight(texts: Any, counts: Any, n_times: int) -> Any:
+            idf = math.log1p((self.n_texts - len(texts) + 0.5) / (len(texts) + 0.5))
+            length = 1 - B + B * self._lengths[texts] / self._mean_length
+            return n_times * idf * counts * (K1 + 1) / (counts + K1 * length)
+
+        return self._best(query, k, weight)
+
+    def search_tf_idf(self, query: str, k: int) -> list[SearchHit]:
+        """Return the k texts whose tf-idf vectors are nearest to the query's by cosine, best first.
+
+        Weights are (1 + ln count) × (1 + ln((1 + N) / (1 + n))); the query's length is left out.
+        """
+
+        def weight(texts: Any, counts: Any, n_times: int) -> Any:
+            import numpy
+
+            idf = _idf(self.n_texts, len(texts))
+            own = (1 + math.log(n_times)) * idf
+            return own * (1 + numpy.log(counts)) * idf / self._norms[texts]
+
+        return self._best(query, k, weight)
+
+    def n_with(self, term: str) -> int:
+        """Return how many texts have a term."""
+        return len(self._postings(term)[0])
+
+    def _best(self, query: str, k: int, weight: Callable[[Any, Any, int], Any]) -> list[SearchHit]:
+        import numpy
+
+        scores = numpy.zeros(self.n_texts)
+        # Sums of floats depend on their order, which no hash may decide.
+        for term, n_times in sorted(Counter(terms(query)).items()):
+            texts, counts = self._postings(term)
+            if len(texts):
+                scores[texts] += weight(texts, counts.astype("<f8"), n_times)
+        found = numpy.flatnonzero(scores)
+        if len(found) > k:
+            least = numpy.partition(scores[found], len(found) - k)[len(found) - k]
+            found = found[scores[found] >= least]
+        order = numpy.argsort(-scores[found], kind="stable")[:k]
+        return [SearchHit(int(found[each]), float(scores[found[each]])) for each in order]
+
+    def _postings(self, term: str) -> tuple[Any, Any]:
+        """Return the texts that have the term, ascending, and how often each has it."""
+        wanted = term.encode()
+        low, high = 0, self.n_terms
+        while low < high:
+            middle = (low + high) // 2
+            if self._word(middle) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        if low == self.n_terms or self._word(low) != wanted:
+            return self._texts[:0], self._counts[:0]
+        start, end = int(self._starts[low]), int(self._starts[low + 1])
+        return self._texts[start:end], self._counts[start:end]
+
+    def _word(self, number: int) -> bytes:
+        start, end = self._word_at[number : number + 2]
+        return bytes(self._words[start:end])
+
+
+def build(
+    folder: Path,
+    texts: Iterable[tuple[int, str]],
+    *,
+    progress: Progress = lambda what, share: None,
+) -> Path:
+    """Write the index of (id, text) into the empty `folder` and return its path.
+
+    The bytes depend on the input alone. Memory: about 150 bytes for each different term.
+    """
+    import numpy
+
+    numbers: dict[str, int] = {}
+    batches = _write_postings(folder, texts, numbers, progress)
+    ids = column(folder, "ids", "<i8")
+    of_term = column(folder, "terms", "<u4")
+    in_order = sorted((term.encode(), number) for term, number in numbers.items())
+    rank = numpy.zeros(len(in_order), "<u4")
+    rank[[number for _, number in in_order]] = numpy.arange(len(in_order), dtype="<u4")
+    n_with = numpy.zeros(len(in_order), "<i8")
+    for batch in batches:
+        n_with += numpy.bincount(rank[of_term[batch.start : batch.end]], minlength=len(in_order))
+    path = folder / "index"
+    arrays = array_files.create(
+        path,
+        _holds(),
+        {
+            "ids": ("<i8", len(ids)),
+            "lengths": ("<u4", len(ids)),
+            "norms": ("<f8", len(ids)),
+            "words": ("<u1", sum(len(term) for term, _ in in_order)),
+            "word_at": ("<u8", len(in_order) + 1),
+            "starts": ("<u8", len(in_order) + 1),
+            "texts": ("<i4", len(of_term)),
+            "counts": ("<u2", len(of_term)),
+        },
+    )
+    arrays["ids"][:] = ids
+    arrays["lengths"][:] = column(folder, "lengths", "<u4")
+    arrays["words"][:] = numpy.frombuffer(b"".join(term for term, _ in in_order), "<u1")
+    arrays["word_at"][1:] = numpy.cumsum([len(term) for term, _ in in_order], dtype="<u8")
+    arrays["starts"][1:] = n_with.cumsum(dtype="<u8")
+    _sort_postings(folder, batches, rank, n_with, arrays)
+    return path
+
+
+def _write_postings(
+    folder: Path, texts: Iterable[tuple[int, str]], numbers: dict[str, int], progress: Progress
+) -> list[_Batch]:
+    """Write columns of (term, text, count), terms numbered as they are met; return batches."""
+    import numpy
+
+    batches: list[_Batch] = []
+    remaining, n_texts, n_postings = iter(texts), 0, 0
+    with Columns(folder) as columns:
+        while some := list(islice(remaining, TEXTS_AT_ONCE)):
+            found = [
+                [numbers.setdefault(term, len(numbers)) for term in terms(text)] for _, text in some
+            ]
+            lengths = numpy.array([len(each) for each in found], "<u4")
+            flat = numpy.array([number for each in found for number in each], "<u8")
+            of_text = numpy.repeat(numpy.arange(len(some), dtype="<u8"), lengths)
+            postings, counts = numpy.unique(flat << TEXT_BITS | of_text, return_counts=True)
+            columns.add("ids", numpy.array([each for each, _ in some], "<i8"))
+            columns.add("lengths", lengths)
+            columns.add("terms", (postings >> TEXT_BITS).astype("<u4"))
+            columns.add("texts", (postings & (TEXTS_AT_ONCE - 1)).astype("<i4") + n_texts)
+            columns.add("counts", numpy.minimum(counts, MOST).astype("<u2"))
+            batches.append(_Batch(n_postings, n_postings + len(postings)))
+            n_texts, n_postings = n_texts + len(some), n_postings + len(postings)
+            progress(f"{n_texts:,} paragraphs", 0.0)
+    return batches
+
+
+def _sort_postings(
+    folder: Path, batches: list[_Batch], rank: Any, n_with: Any, arrays: dict[str, Any]
+) -> None:
+    """Put the postings in the order of terms, then of texts; and the norms of tf-idf vectors."""
+    import numpy
+
+    columns = {
+        name: column(folder, name, kind)
+        for name, kind in (("terms", "<u4"), ("texts", "<i4"), ("counts", "<u2"))
+    }
+    free = arrays["starts"][:-1].astype("<i8")
+    idf = _idf(len(arrays["ids"]), n_with)
+    squares = numpy.zeros(len(arrays["ids"]))
+    for batch in batches:
+        here = slice(batch.start, batch.end)
+        ranks, texts = rank[columns["terms"][here]], columns["texts"][here]
+        order = numpy.argsort(ranks, kind="stable")
+        ranks, texts, counts = ranks[order], texts[order], columns["counts"][here][order]
+        first = numpy.flatnonzero(numpy.diff(ranks.astype("<i8"), prepend=-1))
+        lengths = numpy.diff(first, append=len(ranks))
+        within = numpy.arange(len(ranks)) - numpy.repeat(first, lengths)
+        places = free[ranks] + within
+        arrays["texts"][places], arrays["counts"][places] = texts, counts
+        free[ranks[first]] += lengths
+        weights = (1 + numpy.log(counts.astype("<f8"))) * idf[ranks]
+        squares += numpy.bincount(texts, weights * weights, minlength=len(squares))
+    arrays["norms"][:] = numpy.sqrt(numpy.maximum(squares, 1e-300))
+
+
+def _idf(n_texts: int, n_with: Any) -> Any:
+    import numpy
+
+    return 1 + numpy.log((1 + n_texts) / (1 + n_with))
+
+
+def _holds() -> str:
+    return f"passage index {VERSION}"
 
 
 class Found(NamedTuple):

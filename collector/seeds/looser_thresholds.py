@@ -8,7 +8,7 @@ from collector.models import Collection, Corpus
 from collector.models.corpus import CorpusKind
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import Protocol, get_protocol
-from collector.seeds.seed_contracts import SEEDS
+from collector.seeds.candidate import SEEDS
 
 TABLE = "seeds"
 # What of the part makes what counts.

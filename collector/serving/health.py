@@ -9,7 +9,7 @@ from django.db import connection
 from django.http import HttpRequest, JsonResponse
 
 from collector.serving import liveness
-from collector.serving.embedded_jobs import jobs
+from collector.serving.job_queue import jobs
 from common import outages
 
 BROKER_SECONDS = 2

@@ -14,7 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 
 from collector.models import Collection
-from collector.serving.embedded_jobs import jobs
+from collector.serving.job_queue import jobs
 from collector.serving.plan import LONGEST_MESSAGE_BYTES, PING_SECONDS
 from common.safe_files import private_text
 

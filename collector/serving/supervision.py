@@ -1,4 +1,8 @@
-"""Keeps processes running: one that ends is started again, and none outlives its supervisor."""
+"""Keeps processes running: one that ends is started again, and none outlives its supervisor.
+
+Run as a script, it is the process that stops those of a supervisor that was killed; it imports the
+standard library alone.
+"""
 
 import os
 import signal
@@ -8,16 +12,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 # A process is started again after a pause, which doubles while it goes on dying.
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 8.0
 # One that dies so often within so long cannot run here.
 MOST_DEATHS, WITHIN_SECONDS = 5, 60.0
-STOP_SECONDS = 20.0
+STOP_SECONDS, ORPHAN_STOP_SECONDS = 20.0, 10.0
 POLL_SECONDS = 0.2
-WATCH = Path(__file__).with_name("orphan_cleanup.py")
 
 Start = Callable[[], "subprocess.Popen[Any]"]
 
@@ -50,7 +52,7 @@ class Supervised:
 class Supervisor:
     """Runs processes, each in a group of its own, until it is asked to stop.
 
-    A process beside them, `orphan_cleanup.py`, stops every group if the supervisor is killed.
+    A process beside them, this file run as a script, stops every group if the supervisor is killed.
     """
 
     def __init__(self, say: Callable[[str], None]) -> None:
@@ -119,7 +121,7 @@ class Supervisor:
 def watch() -> "subprocess.Popen[str]":
     """Start what stops the groups named to it, `+PID`, once this process has ended, however."""
     return subprocess.Popen(
-        [sys.executable, "-S", "-E", str(WATCH)],
+        [sys.executable, "-S", "-E", __file__],
         stdin=subprocess.PIPE,
         text=True,
         start_new_session=True,
@@ -135,3 +137,40 @@ def kill_group(group: int, number: signal.Signals) -> None:
 
 def _how(code: int) -> str:
     return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def stop_orphans() -> None:
+    """Wait for the end of standard input, then stop every group of processes that is left.
+
+    The input names the groups, `+PID` for one that begins and `-PID` for one that has ended. It is
+    closed with groups left where the supervisor, who could have stopped them, was killed.
+    """
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    groups: set[int] = set()
+    for line in sys.stdin:
+        change, group = line[0], int(line[1:])
+        (groups.add if change == "+" else groups.discard)(group)
+    # The first of each group tells its own: whoever is stopped beside it drops a job half-way.
+    for group in groups:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(group, signal.SIGTERM)
+    until = time.monotonic() + ORPHAN_STOP_SECONDS
+    while groups and time.monotonic() < until:
+        time.sleep(0.1)
+        groups = {group for group in groups if signal_groups({group}, 0)}
+    signal_groups(groups, signal.SIGKILL)
+
+
+def signal_groups(groups: set[int], number: int) -> bool:
+    """Send a signal to these groups; return whether anybody was there."""
+    found = False
+    for group in groups:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
+            found = True
+    return found
+
+
+if __name__ == "__main__":
+    stop_orphans()

@@ -10,7 +10,7 @@ from celery.apps.worker import Worker
 from celery.exceptions import CPendingDeprecationWarning
 
 from collector.celery import app
-from collector.serving.lone_consumer import AT_ONCE
+from collector.serving.job_queue import AT_ONCE
 
 QUEUE = "redis://127.0.0.1:6399/7"
 

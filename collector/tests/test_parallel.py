@@ -11,7 +11,7 @@ import pytest
 
 HELPED = """
 import os, sys, time
-from collector.parallel import in_processes
+from collector.processes import in_processes
 
 
 def busy(seconds):

@@ -16,11 +16,9 @@ from typing import Any
 
 import mwparserfromhell
 
-from collector.ingest.decompression import Source
-from collector.ingest.dump import Dump, parse_page
-from collector.ingest.parallel import read_records
+from collector.ingest.dump import Dump, Source, parse_page, text_of
+from collector.ingest.ingestion import read_records
 from collector.ingest.wikitext import Wikitext
-from collector.ingest.xml_text import text_of
 from deploy.benchmarks.peers import peer
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from collector.ingest.dump import Dump
-from collector.ingest.parallel import read_records
+from collector.ingest.ingestion import read_records
 from collector.ingest.records import PageRecord
+from collector.retrieval.files import build
 from collector.retrieval.index import Index
-from collector.retrieval.index_builder import build
-from collector.retrieval.ngrams import grams, words
+from collector.retrieval.terms import grams, words
 from deploy.benchmarks.ingest import SAMPLE
 
 LEVELS = (10**4, 10**5, 10**6)

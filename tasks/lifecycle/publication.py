@@ -9,10 +9,8 @@ from django.utils import timezone
 
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
-from collector.protocols.known import hosts_without
-from collector.protocols.loading import ProtocolError, get_protocol
+from collector.protocols.loading import ProtocolError, check_parts, get_protocol, hosts_without
 from collector.protocols.parameters import Parameters
-from collector.protocols.wholeness import check_parts
 from common.actions import ActionError
 from common.command_line import MANAGE
 from tasks import costs

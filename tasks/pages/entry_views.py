@@ -19,8 +19,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 
 from collector.models import Stage
-from collector.protocols.creation import parameters_of
-from collector.protocols.texts import current_text
+from collector.protocols.creation import current_text, parameters_of
 from common.prepared_sql import JoinedQuery, Table, execute
 from tasks.crowd import marketplace
 from tasks.hits import is_open

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import APIException, MethodNotAllowed
 
-from collector.retrieval.file_format import RetrievalError
+from collector.retrieval.index import RetrievalError
 from common.trace import assignment_digest, note, request_id
 from tasks.models import Lease, LeaseEnded, LeaseState, ProblemReport, Submission
 from tasks.pages.notice_pages import work_form

@@ -16,8 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from collector.models import Stage
-from collector.protocols.creation import parameters_of
-from collector.protocols.texts import current_text
+from collector.protocols.creation import current_text, parameters_of
 from tasks.models import Lease, Question, Unit, UnitItem
 from tasks.pages.work_page import preview_page, trial_page
 from tasks.people import lease_context

@@ -14,8 +14,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
 
 from collector.models import Collection, CollectionState, Stage, StageState
-from collector.protocols.creation import is_readable, parameters_of
-from collector.protocols.texts import current_text
+from collector.protocols.creation import current_text, is_readable, parameters_of
 from common.prepared_sql import PreparedQuery
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError

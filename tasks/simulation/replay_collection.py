@@ -17,8 +17,7 @@ from collector.models import Collection, Corpus, DumpFile, Paragraph
 from collector.models.corpus import CorpusState, DumpFileState
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import Protocol
-from collector.seeds.candidate import Candidate
-from collector.seeds.seed_contracts import SEEDS, SPLITS
+from collector.seeds.candidate import SEEDS, SPLITS, Candidate
 from collector.seeds.selection import store_seeds
 from common.storable import storable
 from tasks.lifecycle.publication import publish

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from collector.protocols.loading import Part
 from collector.protocols.parameters import Parameters
-from collector.protocols.part_contract import Part
 from tasks.simulation.work_page import Opener
 from tasks.work.kinds.kind import Data, Item
 

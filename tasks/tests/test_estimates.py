@@ -9,10 +9,9 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
 from collector.models import Collection
-from collector.protocols.creation import parameters_of
+from collector.protocols.creation import current_text, parameters_of
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import PayTable
-from collector.protocols.texts import current_text
 from collector.seeds.selection import select_seeds
 from tasks import costs, hits
 from tasks.costs import estimate, shortfalls, totals

@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.protocols.texts import current_text
+from collector.protocols.creation import current_text
 from tasks.pages.work_page import DEFAULTS, _frame
 from tasks.people.lease_context import stage_context_of
 from tasks.tests.making import stage_of

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from collector.models import Collection, CollectionState, Stage, StageState
-from collector.protocols.revisions import revise
+from collector.protocols.creation import revise
 from common.actions import ActionError
 from tasks import hits
 from tasks.costs import estimate, totals, totals_from_now

@@ -8,7 +8,7 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpResponse
 from django.test import Client
 
-from collector.serving.worker_pages import WorkerPagesMiddleware
+from collector.serving.middleware import WorkerPagesMiddleware
 from tasks.tests.making import make_posting, stage_of
 from tasks.tests.visiting import at_work, open_page, post
 

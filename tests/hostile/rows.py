@@ -14,8 +14,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.dashboard.tests.making import make_decisions, make_full
-from collector.accounts import owner
 from collector.models import Collection, Corpus
+from collector.models.accounts import owner
 from marketplace import clock
 from marketplace.models import Assignment, Requester
 from marketplace.people.accounts import RequesterKeys, keys_of, open_requester

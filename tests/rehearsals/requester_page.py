@@ -20,7 +20,7 @@ KEPT = "what you just sent is kept in this page"
 
 def open_account() -> None:
     """Open the requester's account (runs on the instance's databases)."""
-    from collector.accounts import create_account
+    from collector.models.accounts import create_account
 
     create_account(NAME, PASSWORD)
 

@@ -46,7 +46,7 @@ def commands_under(supervisor: int) -> dict[int, str]:
         with contextlib.suppress(OSError):
             words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
             found[int(pid)] = " ".join(words)
-    return {pid: command for pid, command in found.items() if "orphan_cleanup" not in command}
+    return {pid: command for pid, command in found.items() if "supervision.py" not in command}
 
 
 def ask(database: str, query: str, *parameters: object) -> list[tuple[Any, ...]]:

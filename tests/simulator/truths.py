@@ -188,7 +188,7 @@ class Truths:
     # Places.
     def nobody_is_shut_out(self) -> Iterator[str]:
         """A stage that the marketplace was told has nothing for somebody has nothing for them."""
-        from collector.protocols.texts import current_text
+        from collector.protocols.creation import current_text
         from tasks.hits import is_open
         from tasks.models import Consent, Eligibility
         from tasks.people.eligibility import has_work

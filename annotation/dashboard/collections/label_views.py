@@ -16,7 +16,10 @@ from annotation.dashboard.access import knows, name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.forms import number_of
 from collector.models import CollectionState
-from collector.protocols.label_schemes import (
+from collector.protocols.creation import current_text, is_unopened, newest, revise
+from collector.protocols.loading import ProtocolError
+from collector.protocols.stage_tables import (
+    LabelTable,
     SchemeTable,
     every_scheme,
     label_stages,
@@ -24,10 +27,6 @@ from collector.protocols.label_schemes import (
     scheme_of_stage,
     toml_of,
 )
-from collector.protocols.loading import ProtocolError
-from collector.protocols.revisions import is_unopened, newest, revise
-from collector.protocols.stage_tables import LabelTable
-from collector.protocols.texts import current_text
 from common.actions import ActionError
 from common.long_bodies import long_bodies_from
 from tasks.pages.work_page import trial_page

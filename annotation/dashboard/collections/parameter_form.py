@@ -8,8 +8,8 @@ from typing import Any
 from annotation.dashboard.collection_context import CollectionContext
 from annotation.dashboard.forms import cents_of
 from collector.models import CollectionState
+from collector.protocols.creation import is_changeable, is_of_stage, is_structure
 from collector.protocols.parameters import Parameters
-from collector.protocols.revisions import is_changeable, is_of_stage, is_structure
 from tasks.hits import money
 from tasks.pages.wording import price
 

@@ -22,16 +22,16 @@ from annotation.dashboard.collections.parameter_form import (
 from annotation.dashboard.forms import number_of
 from annotation.dashboard.money.spending import Spending, spending_of
 from collector.models import CollectionState
-from collector.protocols.creation import parameters_of
-from collector.protocols.revisions import (
+from collector.protocols.creation import (
     Revision,
     is_stored,
     newest,
+    parameters_of,
     planned,
     revise,
+    revise_text,
     revisions_of,
 )
-from collector.protocols.texts import revise_text
 from common.actions import ActionError
 from tasks.costs import estimate, live_hits, totals, totals_from_now
 from tasks.ledger.pay_terms import KEY as HOURS

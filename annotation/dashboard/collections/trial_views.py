@@ -31,7 +31,7 @@ from annotation.rehearsal.orders import (
 )
 from annotation.tables.table import Table
 from collector.models import Stage
-from collector.retrieval.file_format import RetrievalError
+from collector.retrieval.index import RetrievalError
 from common.actions import ActionError
 from common.long_work import WorkState
 from tasks.pages.stage_preview import (

@@ -37,11 +37,10 @@ from annotation.reports.attention import attention_to, finishing_report
 from annotation.splits.cross_validation import last_run
 from collector.ingest.licences import licence_cautions
 from collector.models import Collection, CollectionState, Stage
-from collector.protocols import housekeeping
-from collector.protocols.creation import create_collection, parameters_of
-from collector.protocols.housekeeping import AT_REST
-from collector.protocols.language_limits import language_limits
+from collector.protocols import creation
+from collector.protocols.creation import AT_REST, create_collection, parameters_of
 from collector.protocols.loading import ProtocolError
+from collector.protocols.parameters import language_limits
 from collector.seeds.looser_thresholds import fitting_length
 from collector.seeds.selection import empty_splits
 from collector.serving.sample import is_sample
@@ -317,7 +316,7 @@ def housekeeping_page(request: HttpRequest, context: CollectionContext) -> HttpR
     row = context.collection
     return context.render(
         request,
-        "collections/housekeeping.html",
+        "collections/creation.html",
         tab="collection",
         can_drop=row.state == CollectionState.DRAFT,
         can_archive=row.state in AT_REST,
@@ -332,7 +331,7 @@ def duplicate(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Make a draft like this collection and show it."""
     given, key = request.POST, form_key(request)
     try:
-        made = housekeeping.duplicate(
+        made = creation.duplicate(
             context.collection, given.get("slug", ""), given.get("title", ""), timezone.now(), key
         )
     except ActionError as error:
@@ -350,13 +349,13 @@ def duplicate(request: HttpRequest, context: CollectionContext) -> HttpResponse:
 def archive(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Put the collection away, or take it out again."""
     if "out" in request.POST:
-        housekeeping.unarchive(context.collection)
+        creation.unarchive(context.collection)
         messages.success(request, "It is in the lists again.")
         return redirect(context.url("collection"))
     return _done(
         request,
         context,
-        lambda: housekeeping.archive(context.collection, timezone.now()),
+        lambda: creation.archive(context.collection, timezone.now()),
         "Archived: it is under Collections, Archived, with all it holds.",
     )
 
@@ -371,7 +370,7 @@ def drop(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     return _done(
         request,
         context,
-        lambda: housekeeping.drop_collection(context.collection),
+        lambda: creation.drop_collection(context.collection),
         f"Dropped: “{context.collection.title}” and its seeds are gone.",
     )
 
@@ -396,12 +395,12 @@ def drop_seeds(request: HttpRequest, context: CollectionContext) -> HttpResponse
     try:
         if key:
             seed = get_object_or_404(context.collection.seeds, key=key)
-            housekeeping.drop_seed(seed, name_of(request), timezone.now())
+            creation.drop_seed(seed, name_of(request), timezone.now())
             messages.success(request, f"Seed {seed.position:,} is let go and not chosen again.")
         else:
             rows = context.collection.seeds.all()
             with context.unchanged(request, lambda: str(rows.count())):
-                number = housekeeping.drop_all_seeds(context.collection)
+                number = creation.drop_all_seeds(context.collection)
             messages.success(request, f"All {number:,} seeds are let go: choose anew.")
     except ActionError as error:
         messages.error(request, error.on_page)

@@ -30,7 +30,7 @@ from annotation.decisions.counted_work import excluded_workers
 from annotation.decisions.verdicts import voting_stages
 from annotation.models import Exclusion, Verdict
 from collector.models import CollectionState
-from collector.protocols.revisions import newest, revise
+from collector.protocols.creation import newest, revise
 from common.actions import ActionError
 from common.sent_form import version_of
 from tasks.crowd.requester_api import MarketplaceError

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.dashboard.questions.reading import QUESTION, article_texts, cited, text_of
 from collector.models import Corpus
-from collector.retrieval.file_format import RetrievalError
+from collector.retrieval.index import RetrievalError
 from collector.retrieval.passages import search
 from common.actions import ActionError
 from tasks.models import Answer, Question

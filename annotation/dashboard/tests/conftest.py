@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from annotation.dashboard.tests.making import make_browser
-from collector.accounts import owner
+from collector.models.accounts import owner
 
 
 @pytest.fixture

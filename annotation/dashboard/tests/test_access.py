@@ -8,8 +8,8 @@ from django.urls import URLPattern
 
 from annotation.dashboard.tests.making import make_browser
 from annotation.dashboard.urls import of_collection, urlpatterns
-from collector.accounts import OWNER
 from collector.models import User
+from collector.models.accounts import OWNER
 from tasks.tests.making import make_collection
 
 pytestmark = pytest.mark.django_db

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 
 from annotation.dashboard.tests.making import make_browser, make_confirmed, send
-from collector.accounts import OWNER
 from collector.models import User
+from collector.models.accounts import OWNER
 from tasks.models import Rejection
 from tasks.tests.making import make_collection
 

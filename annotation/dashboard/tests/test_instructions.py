@@ -5,7 +5,7 @@ from django.test import Client
 
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection
-from collector.protocols.texts import MAX_CHARACTERS
+from collector.protocols.creation import MAX_CHARACTERS
 from tasks.tests.making import NOW, make_collection
 
 pytestmark = pytest.mark.django_db

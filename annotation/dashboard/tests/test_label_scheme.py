@@ -17,9 +17,8 @@ from annotation.dashboard.tests.making import make_lines, make_question
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import parameters_of
-from collector.protocols.label_schemes import parse_scheme, scheme_for, schemes_of
 from collector.protocols.loading import get_protocol
-from collector.protocols.stage_tables import LabelTable
+from collector.protocols.stage_tables import LabelTable, parse_scheme, scheme_for, schemes_of
 
 pytestmark = pytest.mark.django_db
 PAGE = "/collections/lines/labels/label/"

@@ -12,8 +12,7 @@ from django.utils.html import escape
 from annotation.dashboard.collections.views import cents_of
 from annotation.dashboard.tests.making import make_lines
 from collector.models import Collection, CollectionState, StageState
-from collector.protocols.creation import parameters_of
-from collector.protocols.revisions import revise
+from collector.protocols.creation import parameters_of, revise
 from common.tests.forms import hidden_in
 from tasks.costs import estimate, totals
 from tasks.crowd.requester_api import MarketplaceError

@@ -16,8 +16,8 @@ from annotation.protocols.iirc.tests.island import island
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.release.official_import import Source, import_official_files
 from annotation.tables.labels import tables_of_labels
-from collector.protocols.label_schemes import read_scheme
 from collector.protocols.loading import get_protocol
+from collector.protocols.stage_tables import read_scheme
 from tasks.models import Question
 from tasks.tests.making import make_collection
 

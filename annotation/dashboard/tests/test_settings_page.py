@@ -13,8 +13,7 @@ from django.utils import timezone
 from annotation.dashboard.collections.parameter_form import label_of, parsed_value, readable_value
 from annotation.dashboard.tests.making import make_lease, make_submission
 from collector.models import Collection, CollectionState
-from collector.protocols.creation import parameters_of
-from collector.protocols.revisions import newest, revise
+from collector.protocols.creation import newest, parameters_of, revise
 from tasks.crowd import marketplace
 from tasks.dialog.tests.making import make_dialogs
 from tasks.ledger.pay_terms import hours_of

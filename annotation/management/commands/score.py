@@ -12,8 +12,7 @@ from annotation.baselines.training_files import check_training
 from annotation.metrics.result import Option, Result, ScoreError
 from annotation.protocols.contracts import BASELINES, SCORING, TakesOptions
 from annotation.tables.terminal import scores_as_plain, scores_for_terminal
-from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
-from collector.protocols.part_contract import Part
+from collector.protocols.loading import Part, Protocol, ProtocolError, all_protocols, get_protocol
 from common.command_line import MANAGE, Printout, ResultCommand, seed
 from readers.trained import ReaderError
 

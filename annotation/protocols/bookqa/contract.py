@@ -26,7 +26,7 @@ from annotation.protocols.contracts import (
     TakesOptions,
     ValidationPart,
 )
-from collector.seeds.seed_contracts import PlansFolds, SeedsPart, TellsMisfits
+from collector.seeds.candidate import PlansFolds, SeedsPart, TellsMisfits
 from tasks.simulation.simulated_contract import SimulatedPart
 from tasks.work.kinds.kind import ChecksPart
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from annotation.metrics.result import ScoreError, read_file
 from annotation.tables.labels import cell_of, labels_of
-from collector.protocols.label_schemes import read_scheme
-from collector.protocols.stage_tables import FieldTable
+from collector.protocols.stage_tables import FieldTable, read_scheme
 
 SCHEME = read_scheme(Path(__file__).parent / "labels/questions.toml")
 Labels = Mapping[str, Mapping[str, str]]

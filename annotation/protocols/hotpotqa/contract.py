@@ -25,7 +25,7 @@ from annotation.protocols.hotpotqa import (
     validation,
 )
 from annotation.protocols.hotpotqa.parameters import Parameters
-from collector.seeds.seed_contracts import AssignsSplits, CuratedSeedsPart, TellsMisfits
+from collector.seeds.candidate import AssignsSplits, CuratedSeedsPart, TellsMisfits
 from tasks.simulation.simulated_contract import Replays, SimulatedPart
 from tasks.work.kinds.kind import ChecksPart
 

@@ -26,7 +26,7 @@ from annotation.protocols.iirc import (
     validation,
 )
 from annotation.protocols.iirc.parameters import Parameters
-from collector.seeds.seed_contracts import CountsSeeds, PlansFolds, SeedsPart, TellsMisfits
+from collector.seeds.candidate import CountsSeeds, PlansFolds, SeedsPart, TellsMisfits
 from tasks.simulation.simulated_contract import Inspects, Replays, SimulatedPart
 from tasks.work.kinds.kind import ChecksPart
 

@@ -24,7 +24,7 @@ from annotation.protocols.quac import (
     validation,
 )
 from annotation.protocols.quac.parameters import Parameters
-from collector.seeds.seed_contracts import JoinsTexts, PlansFolds, SeedsPart
+from collector.seeds.candidate import JoinsTexts, PlansFolds, SeedsPart
 from tasks.simulation.simulated_contract import Inspects, Replays, SimulatedPart, Speaks
 from tasks.work.kinds.kind import ChecksPart
 

@@ -10,7 +10,7 @@ from annotation.metrics.result import Result, ScoreError, read_file
 from annotation.protocols.rag.export import CORPUS
 from annotation.protocols.rag.official_records import parse
 from annotation.protocols.rag.scoring import Predictions, read_gold, scored
-from collector.retrieval.passage_index import PassageIndex, build
+from collector.retrieval.passages import PassageIndex, build
 
 BM25, TF_IDF = "bm25", "tf-idf"
 BASELINES = (BM25, TF_IDF)

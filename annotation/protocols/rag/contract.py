@@ -23,7 +23,7 @@ from annotation.protocols.rag import (
     validation,
 )
 from annotation.protocols.rag.parameters import Parameters
-from collector.seeds.seed_contracts import (
+from collector.seeds.candidate import (
     AssignsSplits,
     CountsSeeds,
     JoinsTexts,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from collector.models import Corpus
-from collector.retrieval.file_format import RetrievalError
+from collector.retrieval.index import RetrievalError
 from collector.seeds.candidate import Offered
 from collector.seeds.passage_sets.corpus import passage_sets, set_counter
 from common.actions import ActionError

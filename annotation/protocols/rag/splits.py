@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from annotation.protocols import folds
 from annotation.protocols.rag.entries import NATURAL
 from collector.protocols.parameters import FOLDS
-from collector.retrieval.near_duplicates import Groups
+from collector.retrieval.terms import Groups
 from collector.seeds.candidate import GROUP, PLANNED, Candidate
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from annotation.protocols.squad import (
     validation,
 )
 from annotation.protocols.squad.parameters import Parameters
-from collector.seeds.seed_contracts import CountsSeeds, PlansFolds, SeedsPart
+from collector.seeds.candidate import CountsSeeds, PlansFolds, SeedsPart
 from tasks.simulation.simulated_contract import SimulatedPart
 from tasks.work.kinds.kind import ChecksPart
 

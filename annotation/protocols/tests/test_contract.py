@@ -29,10 +29,9 @@ from annotation.protocols.contracts import (
 from annotation.protocols.tests.folders import PROTOCOLS, leaves, tables
 from annotation.release.release_files import Spool
 from collector.models import Collection
-from collector.protocols.loading import Protocol, ProtocolError
+from collector.protocols.loading import PARAMETERS, Part, Protocol, ProtocolError
 from collector.protocols.parameters import FOLDS, Table
-from collector.protocols.part_contract import PARAMETERS, Part
-from collector.seeds.seed_contracts import CURATED_SEEDS, SEEDS, SPLITS
+from collector.seeds.candidate import CURATED_SEEDS, SEEDS, SPLITS
 from tasks.pages.wording import fill_placeholders
 from tasks.simulation.simulated_contract import SIMULATED
 from tasks.work.kinds.kind import CHECKS

@@ -13,9 +13,8 @@ from django.utils import timezone
 
 from collector.graph.tests.making import make_islands
 from collector.models import Collection
-from collector.protocols.creation import parameters_of
+from collector.protocols.creation import parameters_of, revise
 from collector.protocols.loading import ProtocolError, all_protocols, get_protocol
-from collector.protocols.revisions import revise
 from common.actions import ActionError
 
 FIELDS = [{"name": "words", "label": "Your question"}, {"name": "answer", "label": "Its answer"}]

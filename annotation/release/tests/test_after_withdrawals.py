@@ -23,8 +23,8 @@ from annotation.protocols.iirc.tests.island import island
 from annotation.release.publish_release import publish_release
 from annotation.reports.attention import attention_to
 from annotation.tests.making import NOW, make_answer
-from collector.accounts import owner
 from collector.models import Collection
+from collector.models.accounts import owner
 from common.actions import ActionError
 from tasks.models import Answer, Question, Worker
 

@@ -23,7 +23,7 @@ from annotation.tests.making import NOW, make_answer
 from collector.ingest.licences import SEVERAL, UNKNOWN, licence_cautions
 from collector.models import Collection, CollectionText, Document
 from collector.models.corpus import CorpusKind
-from collector.protocols.revisions import revise
+from collector.protocols.creation import revise
 from collector.seeds.selection import cautions_of
 from tasks.models import Lease, Question, Submission, UnitItem
 

@@ -21,7 +21,7 @@ from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_collection
 from collector.candidates.tests.making import make_pairs, make_towns
 from collector.models import Collection, Corpus
-from collector.protocols.revisions import revise
+from collector.protocols.creation import revise
 from collector.seeds.selection import select_seeds
 from common.actions import ActionError
 from tasks.models import Answer, Lease, Question, UnitItem, Worker

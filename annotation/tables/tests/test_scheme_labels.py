@@ -6,7 +6,7 @@ import pytest
 
 from annotation.metrics.result import ScoreError
 from annotation.tables.labels import tables_of
-from collector.protocols.label_schemes import SchemeTable, read_scheme
+from collector.protocols.stage_tables import SchemeTable, read_scheme
 
 pytestmark = pytest.mark.pure
 

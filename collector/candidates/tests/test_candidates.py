@@ -5,9 +5,15 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from collector.candidates.decisions import add_sets, decide, try_pair
 from collector.candidates.pools import Union, pools_of, union_of
-from collector.candidates.proposals import CandidatesError, Proposal, Proposer
+from collector.candidates.proposals import (
+    CandidatesError,
+    Proposal,
+    Proposer,
+    add_sets,
+    decide,
+    try_pair,
+)
 from collector.candidates.tests.making import make_pairs, make_towns
 from collector.models import Article, CandidateSet, Collection, CollectionState, Corpus, Seed
 from collector.seeds.selection import select_seeds

@@ -9,22 +9,25 @@ import pycountry
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
-from collector.ingest.books.parsing import BookRecord, IdentifiedBook, identify_books, read_books
-from collector.ingest.books.tables import (
+from collector.ingest.books.parsing import (
     DOCUMENTS,
     SUMMARIES,
+    BookRecord,
+    IdentifiedBook,
     Pair,
     Row,
     Tables,
     counted,
+    identify_books,
     is_table,
+    read_books,
     read_tables,
 )
+from collector.ingest.dump import direction_of
 from collector.ingest.errors import BookError
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import licence_address
 from collector.ingest.segmentation import tokenizer
-from collector.ingest.wiki_site import direction_of
 from collector.language_names import language_name
 from collector.models import (
     Article,

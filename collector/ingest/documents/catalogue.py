@@ -14,7 +14,7 @@ from typing import ClassVar
 from collector.ingest.decoding import decoded_text
 from collector.ingest.documents.blocks import DocumentRow, DocumentText
 from collector.ingest.errors import DocumentError
-from collector.limited_process import CPU_SECONDS_PER_MIB
+from collector.processes import CPU_SECONDS_PER_MIB
 
 FORMATS = "collector.ingest.documents.formats"
 _WRONG = "\N{REPLACEMENT CHARACTER}"

@@ -13,8 +13,7 @@ from tempfile import TemporaryDirectory
 from collector.ingest.documents.blocks import MAX_ID
 from collector.ingest.documents.catalogue import format_of, listed
 from collector.ingest.errors import DocumentError
-from collector.limited_process import Limits, PassedLimit, cpu_seconds, run_limited
-from collector.parallel import in_processes
+from collector.processes import Limits, PassedLimit, cpu_seconds, in_processes, run_limited
 from common.storable import is_text
 
 MOST_FILES = 20_000

@@ -4,8 +4,10 @@ import pickle
 import posixpath
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote, urlsplit
@@ -13,33 +15,79 @@ from urllib.parse import unquote, urlsplit
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
-from collector.document_users import curators_of, named, users_of_documents
-from collector.ingest.documents.blocks import sections_of, size
+from collector.ingest.documents.blocks import (
+    MOST_LEFT_OUT,
+    losses_told,
+    sections_of,
+    share_left_out,
+    size,
+)
 from collector.ingest.documents.catalogue import formats
-from collector.ingest.documents.duplicates import duplicates
 from collector.ingest.documents.files import DocumentFile, find_files
-from collector.ingest.documents.language import are_alike
-from collector.ingest.documents.losses import MOST_LEFT_OUT, losses_told, share_left_out
-from collector.ingest.documents.reading import FoundDocument, LeftOut, read_files
+from collector.ingest.documents.reading import FoundDocument, LeftOut, are_alike, read_files
+from collector.ingest.dump import direction_of
 from collector.ingest.errors import DocumentError
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import LONGEST, SEVERAL, UNKNOWN, licence_address
+from collector.ingest.lines import Link
 from collector.ingest.link_resolution import resolve_links
-from collector.ingest.links import Link
 from collector.ingest.records import ARTICLE, PageRecord
 from collector.ingest.store import MAX_NAME, insert_pages
-from collector.ingest.wiki_site import direction_of
 from collector.language_names import language_name
-from collector.models import (
-    Article,
-    Corpus,
-    Document,
-    Paragraph,
-)
-from collector.models.article import ParagraphKind
-from collector.models.corpus import CorpusKind, CorpusState
+from collector.models import Article, Corpus, Document, Paragraph
+from collector.models.corpus import CorpusKind, CorpusState, ParagraphKind
+from collector.models.documents import curators_of, named, users_of_documents
 from collector.retrieval.passages import build_again
+from collector.retrieval.terms import alike
 from common.storable import NotStorable, storable
+
+# Of the neighbouring words, by signatures: a later version of a text has as many of the earlier
+# one's; two texts of their own on one subject have a tenth at most.
+NEARLY = 0.8
+NAMED_ALIKE = 5
+
+
+def duplicates(corpus: Corpus, new: Set[str]) -> Iterator[str]:
+    """Yield a sentence for each group of documents that are alike and of which one is `new`.
+
+    Reads the whole corpus once; the work grows with its text.
+    """
+    names, same_text = list[str](), dict[bytes, int]()
+    first_of: list[int] = []
+
+    def read() -> Iterator[str]:
+        for name, text in _texts(corpus):
+            first_of.append(same_text.setdefault(sha256(text.encode()).digest(), len(names)))
+            names.append(name)
+            yield text
+
+    groups: dict[int, list[int]] = {}
+    for number, group in enumerate(alike(read(), NEARLY)):
+        groups.setdefault(group, []).append(number)
+    for numbers in groups.values():
+        if len(numbers) > 1 and not new.isdisjoint(names[number] for number in numbers):
+            is_equal = len({first_of[number] for number in numbers}) == 1
+            are = "have the same text" if is_equal else "are nearly the same"
+            yield f"{_listed([names[number] for number in numbers])} {are}: is one of them enough?"
+
+
+def _texts(corpus: Corpus) -> Iterator[tuple[str, str]]:
+    """Yield the id of each document with a text that stands for its words and their order."""
+    rows = (
+        Paragraph.objects.filter(article__corpus=corpus)
+        .order_by("article__page_id", "position")
+        .values_list("article__document__external_id", "text")
+    )
+    for name, paragraphs in groupby(rows.iterator(chunk_size=2000), key=lambda row: row[0]):
+        yield name, "\n".join(text for _, text in paragraphs)
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - NAMED_ALIKE} more" if names[NAMED_ALIKE:] else ""
+    if more or len(names) == 1:
+        return ", ".join(names[:NAMED_ALIKE]) + more
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
 
 BATCH = 50
 # So many files are named as the corpus's source, and documents of which much is left out.

@@ -9,8 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from collector.ingest.documents.blocks import (
     HEADING,
@@ -22,15 +24,51 @@ from collector.ingest.documents.blocks import (
 from collector.ingest.documents.catalogue import formats
 from collector.ingest.documents.files import DocumentFile
 from collector.ingest.documents.formats.plain_text import read_plain_text
-from collector.ingest.documents.language import language_of, load_identifier
 from collector.ingest.errors import BookError, DocumentError
-from collector.limited_process import (
-    Limits,
-    PassedLimit,
-    cpu_seconds,
-    run_limited,
+from collector.processes import Limits, PassedLimit, cpu_seconds, in_processes, run_limited
+
+# Fewer letters tell too little, and more tell no more.
+FEWEST_LETTERS, SAMPLE = 300, 8_000
+SURE = 0.8
+# Languages that are written so alike that one is often taken for another.
+ALIKE = (
+    frozenset({"no", "nb", "nn", "da", "sv"}),
+    frozenset({"hr", "bs", "sr", "sl", "mk"}),
+    frozenset({"id", "ms", "jv"}),
+    frozenset({"es", "gl", "pt", "an", "ca", "oc"}),
+    frozenset({"cs", "sk"}),
+    frozenset({"ru", "uk", "be", "bg"}),
+    frozenset({"hi", "mr", "ne"}),
+    frozenset({"ar", "ary", "arz", "fa", "ur", "ps", "ug"}),
+    frozenset({"en", "pcm", "sco", "simple"}),
+    frozenset({"de", "lb", "gsw"}),
+    frozenset({"xh", "zu"}),
+    frozenset({"nl", "af"}),
 )
-from collector.parallel import in_processes
+
+
+@lru_cache(maxsize=1)
+def load_identifier() -> Any:
+    """Return what tells languages apart, loaded once in a process: that takes long."""
+    from py3langid import langid
+
+    return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+
+
+def language_of(text: str) -> str:
+    """Return the code of a text's language (ISO 639-1), blank where it cannot be told for sure."""
+    sample = text[:SAMPLE]
+    if sum(letter.isalpha() for letter in sample) < FEWEST_LETTERS:
+        return ""
+    code, probability = load_identifier().classify(sample)
+    return str(code) if probability >= SURE else ""
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Return whether two codes name one language, or two that are easily taken for each other."""
+    first, second = (code.lower().partition("-")[0] for code in (one, other))
+    return first == second or any(first in group and second in group for group in ALIKE)
+
 
 log = logging.getLogger(__name__)
 

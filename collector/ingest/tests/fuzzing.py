@@ -10,7 +10,7 @@ from html import escape
 from itertools import pairwise
 from pathlib import Path
 
-from collector.ingest.books.gutenberg import trimmed
+from collector.ingest.books.parsing import trimmed
 from collector.ingest.books.tests.making import table
 from collector.ingest.decoding import decode
 from collector.ingest.documents.blocks import clean

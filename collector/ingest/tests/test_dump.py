@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from collector.ingest import decompression, dump
-from collector.ingest.dump import Dump, RawPage, parse_page
+from collector.ingest import dump
+from collector.ingest.dump import Dump, RawPage, parse_page, text_of
 from collector.ingest.errors import DumpError, MalformedPage
 from collector.ingest.tests.dumps import TAIL, head, page, write
 from collector.ingest.tests.dumps import dump as dump_of
-from collector.ingest.xml_text import text_of
 
 PAGES = {"Orla": "Deep & <b>wide</b>.", "Varn": 'A "valley".', "Tam": ""}
 
@@ -26,7 +25,7 @@ def test_it_reads_every_packing(
     suffix: str, lbzip2: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not lbzip2:
-        monkeypatch.setattr(decompression.shutil, "which", lambda name: None)
+        monkeypatch.setattr(dump.shutil, "which", lambda name: None)
     data = dump_of(PAGES).encode()
     packed = {".xml": data, ".xml.bz2": bz2.compress(data), ".xml.gz": gzip.compress(data)}
     path = tmp_path / f"d{suffix}"
@@ -76,7 +75,7 @@ def test_a_file_that_cannot_be_read_gives_one_clear_line(
     data: bytes, sentence: str, lbzip2: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not lbzip2:
-        monkeypatch.setattr(decompression.shutil, "which", lambda name: None)
+        monkeypatch.setattr(dump.shutil, "which", lambda name: None)
     path = tmp_path / "d.dump"
     path.write_bytes(data)
     with pytest.raises(DumpError, match=sentence) as raised:
@@ -95,8 +94,8 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_a_decompression_bomb_is_refused(
     pack: object, filler: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decompression, "MIN_SUSPICIOUS_BYTES", 1 << 16)
-    monkeypatch.setattr(decompression, "MAX_RATIO", 20)
+    monkeypatch.setattr(dump, "MIN_SUSPICIOUS_BYTES", 1 << 16)
+    monkeypatch.setattr(dump, "MAX_RATIO", 20)
     path = tmp_path / "bomb"
     path.write_bytes(pack(head().encode() + filler * 400_000))  # type: ignore[operator]
     with pytest.raises(DumpError, match="inflates to more than 20 times its size"):
@@ -147,7 +146,7 @@ def test_pages_are_found_wherever_chunks_end(
     cut = page("Cut", "x", 1).replace("</page>", "")
     path = write(tmp_path / "d.xml", head() + cut + page("Orla", "Deep", 2) + "\n" + TAIL)
     whole = list(Dump(path).pages())
-    monkeypatch.setattr(decompression, "CHUNK_BYTES", chunk_bytes)
+    monkeypatch.setattr(dump, "CHUNK_BYTES", chunk_bytes)
     assert list(Dump(path).pages()) == whole
     assert [parse_page(xml).title for xml in whole] == ["Cut", "Orla"]
 

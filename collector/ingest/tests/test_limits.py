@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from collector.ingest.books.parsing import identify_books
-from collector.ingest.books.tables import Tables
+from collector.ingest.books.parsing import Tables, identify_books
 from collector.ingest.documents import reading
 from collector.ingest.documents.blocks import DocumentText
 from collector.ingest.documents.files import DocumentFile, find_files
@@ -20,8 +19,7 @@ from collector.ingest.documents.reading import FoundDocument, LeftOut, read_file
 from collector.ingest.documents.tests import making
 from collector.ingest.documents.tests.making import prose
 from collector.ingest.errors import BookError
-from collector.limited_process import Limits, PassedLimit, has_landlock, run_limited
-from collector.parallel import in_processes
+from collector.processes import Limits, PassedLimit, has_landlock, in_processes, run_limited
 
 HARMFUL = {
     "twice.pdf": making.pdf_that_draws_itself_twice,

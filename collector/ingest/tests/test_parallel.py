@@ -10,21 +10,20 @@ from typing import Any
 
 import pytest
 
-from collector.ingest import parallel
-from collector.ingest.dump import Dump
+from collector.ingest import ingestion
+from collector.ingest.dump import Dump, Site
 from collector.ingest.errors import DumpError
-from collector.ingest.parallel import batches, pack, read_records, unpack
+from collector.ingest.ingestion import batches, pack, read_records, unpack
 from collector.ingest.records import PageReader, Record
 from collector.ingest.tests.dumps import dump, write
-from collector.ingest.wiki_site import Site
-from collector.parallel import Helping, in_order
+from collector.processes import Helping, in_order
 
 PAGES = {f"Page {n}": f"Text {n} of [[Page {n + 1}]]." for n in range(30)}
 
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "BATCH_PAGES", 4)
+    monkeypatch.setattr(ingestion, "BATCH_PAGES", 4)
 
 
 def records(path: Path, processes: int, skip: int = 0) -> list[Record]:
@@ -45,7 +44,7 @@ def test_what_a_killed_process_has_left_is_removed_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left, held, new = (tmp_path / f"{parallel.PREFIX}{name}" for name in ("left", "held", "new"))
+    left, held, new = (tmp_path / f"{ingestion.PREFIX}{name}" for name in ("left", "held", "new"))
     for folder in (left, held, new):
         folder.mkdir()
         (folder / "0").write_bytes(b"pages")
@@ -93,7 +92,7 @@ def test_the_pages_before_a_damaged_place_come_first(processes: int, tmp_path: P
 
 
 def test_a_batch_ends_at_its_bytes_or_its_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "BATCH_BYTES", 10)
+    monkeypatch.setattr(ingestion, "BATCH_BYTES", 10)
     assert list(batches(iter([b"a" * 12, b"b", b"c", b"d", b"e", b"f"]))) == [
         [b"a" * 12],
         [b"b", b"c", b"d", b"e"],
@@ -110,7 +109,7 @@ def test_a_process_that_dies_is_one_clear_line() -> None:
 
     dying: Any = Dying()
     with pytest.raises(DumpError, match="fewer --processes"):
-        list(parallel._unpacked(in_order(dying, lambda each: b"", iter([[b""]]), 1)))
+        list(ingestion._unpacked(in_order(dying, lambda each: b"", iter([[b""]]), 1)))
 
 
 def test_whoever_waits_does_what_comes_next_and_the_order_stays() -> None:

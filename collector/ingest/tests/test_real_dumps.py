@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from collector.ingest.dump import Dump, parse_page
+from collector.ingest.dump import Dump, parse_page, text_of
 from collector.ingest.ingestion import CorpusOptions, ingest_files
 from collector.ingest.records import (
     CategoryRecord,
@@ -20,7 +20,6 @@ from collector.ingest.records import (
 )
 from collector.ingest.tests.reference import prose_links
 from collector.ingest.wikitext import Wikitext
-from collector.ingest.xml_text import text_of
 from collector.models import Article, Paragraph
 
 DATA = os.environ.get("COLLECTOR_DATA")

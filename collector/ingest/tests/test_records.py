@@ -1,5 +1,6 @@
 """A page becomes a record, or the reason why it is none."""
 
+from collector.ingest.dump import Site
 from collector.ingest.records import (
     CategoryRecord,
     OtherRecord,
@@ -9,7 +10,6 @@ from collector.ingest.records import (
     SkippedRecord,
 )
 from collector.ingest.tests.dumps import page
-from collector.ingest.wiki_site import Site
 
 
 def read(title: str, text: str, namespace: int = 0, model: str = "wikitext") -> Record:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from collector.ingest.dump import Site
 from collector.ingest.titles import NOWHERE, Prefix, Titles
-from collector.ingest.wiki_site import Site
 
 
 @pytest.mark.parametrize(

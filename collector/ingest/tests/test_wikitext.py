@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collector.ingest.wiki_site import Site
+from collector.ingest.dump import Site
 from collector.ingest.wikitext import ParsedPage, Wikitext
 
 RESIDUE = ("{{", "}}", "[[", "]]", "{|", "|}")

@@ -4,11 +4,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from collector.lookup import corpus_named
-from collector.retrieval.file_format import RetrievalError
 from collector.retrieval.files import build_index
-from collector.retrieval.index import Index
-from collector.retrieval.passage_index import PassageIndex
-from collector.retrieval.passages import build_passages
+from collector.retrieval.index import Index, RetrievalError
+from collector.retrieval.passages import PassageIndex, build_passages
 from common.command_line import MANAGE, Printout, ResultCommand
 
 

@@ -8,9 +8,16 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from collector.candidates.decisions import AddedSets, add_sets
-from collector.candidates.defaults import UNSEEN, propose_defaults
-from collector.candidates.proposals import CandidatesError, Proposal, Proposer, titles_in
+from collector.candidates.proposals import (
+    UNSEEN,
+    AddedSets,
+    CandidatesError,
+    Proposal,
+    Proposer,
+    add_sets,
+    propose_defaults,
+    titles_in,
+)
 from collector.graph.graph_file import GraphError
 from collector.lookup import collection_named
 from collector.models import Collection, SetRole

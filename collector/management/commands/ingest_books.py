@@ -12,7 +12,7 @@ from collector.ingest.books.ingestion import (
     Report,
     ingest_books,
 )
-from collector.ingest.command import IngestCommand, corpus_options, counted, told_in_one_line
+from collector.ingest.ingestion import IngestCommand, corpus_options, counted, told_in_one_line
 from collector.language_names import language_name
 from common.command_line import MANAGE, whole
 

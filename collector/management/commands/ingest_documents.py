@@ -4,9 +4,9 @@ from typing import Any
 
 import orjson
 
-from collector.ingest.command import IngestCommand, corpus_options, counted, told_in_one_line
+from collector.ingest.documents.blocks import losses_told
 from collector.ingest.documents.ingestion import IngestReport, Report, ingest_documents
-from collector.ingest.documents.losses import losses_told
+from collector.ingest.ingestion import IngestCommand, corpus_options, counted, told_in_one_line
 from collector.language_names import language_name
 from common.command_line import MANAGE
 

@@ -6,8 +6,14 @@ from typing import Any
 import orjson
 
 from collector.code_points import CodePoints
-from collector.ingest.command import IngestCommand, corpus_options, told_in_one_line
-from collector.ingest.ingestion import CorpusOptions, Progress, ingest_files
+from collector.ingest.ingestion import (
+    CorpusOptions,
+    IngestCommand,
+    Progress,
+    corpus_options,
+    ingest_files,
+    told_in_one_line,
+)
 from collector.language_names import language_name
 from collector.models import Corpus
 from common.command_line import MANAGE

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from collector.home_lock import HomeServedError, locked_home
 from collector.serving import sample
-from collector.serving.embedded_jobs import jobs
+from collector.serving.job_queue import jobs
 from collector.serving.one_process import adopt_moved_hits, prepare, server
 from common.command_line import MANAGE
 from common.visitors import SAID_AT_START

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.protocols.label_schemes import (
+from collector.protocols.loading import Protocol, ProtocolError, all_protocols
+from collector.protocols.stage_tables import (
     SchemeTable,
     read_scheme,
     scheme_from,
     schemes_of,
     toml_of,
 )
-from collector.protocols.loading import Protocol, ProtocolError, all_protocols
 
 pytestmark = pytest.mark.pure
 HEAD = 'title = "Tones"\nsource = "ours"\n'

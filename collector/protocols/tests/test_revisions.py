@@ -6,8 +6,7 @@ import pytest
 from django.utils import timezone
 
 from collector.models import Collection, CollectionState
-from collector.protocols.creation import parameters_of
-from collector.protocols.revisions import newest, planned, revise, revisions_of
+from collector.protocols.creation import newest, parameters_of, planned, revise, revisions_of
 from common.actions import ActionError
 from tasks.tests.making import make_collection
 

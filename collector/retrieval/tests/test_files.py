@@ -13,8 +13,8 @@ from collector.ingest.ingestion import CorpusOptions, ingest_files
 from collector.ingest.tests.dumps import dump, write
 from collector.models import Corpus, Paragraph
 from collector.retrieval import files
-from collector.retrieval.file_format import RetrievalError
 from collector.retrieval.files import index_of, path_of
+from collector.retrieval.index import RetrievalError
 
 pytestmark = pytest.mark.django_db
 

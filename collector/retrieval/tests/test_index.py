@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.metrics.tests.golden import vectors
-from collector.retrieval import index, index_builder
-from collector.retrieval.file_format import RetrievalError, key_of
-from collector.retrieval.index import Index
-from collector.retrieval.index_builder import build
-from collector.retrieval.ngrams import bucket, grams
+from collector.retrieval import files, index
+from collector.retrieval.files import build
+from collector.retrieval.index import Index, RetrievalError, key_of
+from collector.retrieval.terms import bucket, grams
 
 pytestmark = pytest.mark.pure
 # Every example builds an index of the real number of buckets.
@@ -118,7 +117,7 @@ def test_candidates_are_those_of_the_printed_algorithm(
 def test_the_same_texts_are_the_same_bytes_in_any_portions(texts: list[str]) -> None:
     whole = _bytes(texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index_builder, "TEXTS_AT_ONCE", 3)
+        patch.setattr(files, "TEXTS_AT_ONCE", 3)
         assert _bytes(texts) == whole
 
 
@@ -137,8 +136,8 @@ def test_n_grams_of_one_bucket_weigh_together_and_are_told_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     texts = ["ash bay", "cove", "bay elm", "dune fen ash", *["fen"] * 8]
-    monkeypatch.setattr("collector.retrieval.ngrams.N_BUCKETS", 2)
-    monkeypatch.setattr("collector.retrieval.file_format.N_BUCKETS", 2)
+    monkeypatch.setattr("collector.retrieval.terms.N_BUCKETS", 2)
+    monkeypatch.setattr("collector.retrieval.index.N_BUCKETS", 2)
     indexed = made(texts)
     assert {bucket(gram) for text in texts for gram in grams(text)} == {0, 1}
     assert len({key_of(gram) for text in texts for gram in grams(text)}) == len(

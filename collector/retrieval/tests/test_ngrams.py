@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.metrics.tests.golden import vectors
-from collector.retrieval.ngrams import grams, words
+from collector.retrieval.terms import grams, words
 
 pytestmark = pytest.mark.pure
 

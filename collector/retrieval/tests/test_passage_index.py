@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collector.retrieval import passage_index
-from collector.retrieval.file_format import RetrievalError
-from collector.retrieval.passage_index import K1, B, PassageIndex, build
+from collector.retrieval import passages
+from collector.retrieval.index import RetrievalError
+from collector.retrieval.passages import K1, B, PassageIndex, build
 from collector.retrieval.terms import terms
 
 pytestmark = pytest.mark.pure
@@ -77,7 +77,7 @@ def test_scores_are_those_of_the_definitions(texts: list[str], query: str, k: in
 def test_many_batches_make_the_index_that_one_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["ash bay", "bay bay cove", "", "dune", "cove ash ash", "bay fen"]
     whole = made(texts)
-    monkeypatch.setattr(passage_index, "TEXTS_AT_ONCE", 2)
+    monkeypatch.setattr(passages, "TEXTS_AT_ONCE", 2)
     in_batches = made(texts)
     for query in ("ash", "bay cove", "fen fen dune", "nowhere"):
         assert whole.search(query, 9) == in_batches.search(query, 9)

@@ -11,7 +11,7 @@ from collector.graph.tests.making import make_islands
 from collector.ingest.ingestion import CorpusOptions, ingest_files
 from collector.ingest.tests.dumps import dump, write
 from collector.models import Corpus, Paragraph
-from collector.retrieval.file_format import RetrievalError
+from collector.retrieval.index import RetrievalError
 from collector.retrieval.passages import build_passages, search
 
 pytestmark = pytest.mark.django_db

@@ -1,26 +1,114 @@
 """The sets of passages that a corpus offers as seeds."""
 
 import random
+import shutil
+import tempfile
+import weakref
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
 from django.db.models import QuerySet
 from django.db.models.functions import Length
 
+from collector.array_files import Columns
 from collector.models import Corpus, Paragraph, Section
-from collector.models.article import ArticleKind, ParagraphKind
-from collector.models.corpus import CorpusKind
-from collector.retrieval.passage_index import PassageIndex
-from collector.retrieval.passages import build_passages, passages_of
-from collector.retrieval.terms import terms
+from collector.models.corpus import ArticleKind, CorpusKind, ParagraphKind
+from collector.retrieval.passages import PassageIndex, build_passages, passages_of
+from collector.retrieval.terms import Signatures, terms
 from collector.seeds.candidate import GROUP, Candidate, Offered, step
-from collector.seeds.passage_sets.drawing import Drawing, Drawn, draw
-from collector.seeds.passage_sets.rules import PassageSetsTable
-from collector.seeds.passage_sets.survey import Passage, Reading, survey
+from collector.seeds.passage_sets.drawing import (
+    CAPITAL,
+    DocumentNames,
+    Drawing,
+    Drawn,
+    PassageSetsTable,
+    Surveyed,
+    TermColumns,
+    TermReader,
+    connections,
+    draw,
+)
+
+TEXTS_AT_ONCE = 500
+
+
+class Passage(NamedTuple):
+    """A passage, its document by number, what stands under one heading with it, and its links.
+
+    `linked`: other documents by number.
+    """
+
+    document: int
+    tree: int
+    text: str
+    linked: Sequence[int] = ()
+
+
+class Reading:
+    """What was read of passages, to be looked at by several rules; it is gone with its object."""
+
+    def __init__(self, passages: Iterable[Passage], names: Sequence[Sequence[str]]) -> None:
+        """Read the passages, which come in the order of their documents.
+
+        names: of each document, by which others may name it.
+        """
+        import numpy
+
+        self._reader, self._signatures = TermReader(), Signatures()
+        self._cited = DocumentNames(self._reader, enumerate(names))
+        self._documents: list[int] = []
+        self._trees: list[int] = []
+        self._folder = Path(tempfile.mkdtemp())
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        waiting: list[Any] = []
+        with Columns(self._folder) as columns:
+            postings = TermColumns(columns)
+            for number, passage in enumerate(passages):
+                numbers = self._reader.read(passage.text)
+                postings.add(number, numbers)
+                parts = [[each & ~CAPITAL for each in part] for part in numbers]
+                self._cited.read(number, passage.document, parts)
+                for document in passage.linked:
+                    if document != passage.document:
+                        self._cited.linked(number, document)
+                waiting.append(numpy.array([each for part in parts for each in part], "<u8"))
+                if len(waiting) == TEXTS_AT_ONCE:
+                    self._signatures.add(waiting)
+                    waiting = []
+                self._documents.append(passage.document)
+                self._trees.append(passage.tree)
+            self._signatures.add(waiting)
+            postings.flush()
+
+    def surveyed(self, table: PassageSetsTable) -> Surveyed:
+        """Return what connects the passages by some rules."""
+        import numpy
+
+        same = self._signatures.groups(table.near_duplicate_share)
+        weights = self._reader.weights()
+        found = connections(
+            self._folder,
+            numpy.array(self._documents, "<i8"),
+            weights,
+            table.max_documents_with_term,
+            same,
+        )
+        citations = self._cited.citations(weights)
+        return Surveyed(self._documents, self._trees, same, found, citations)
+
+
+def survey(
+    passages: Iterable[Passage], names: Sequence[Sequence[str]], table: PassageSetsTable
+) -> Surveyed:
+    """Return what connects the passages by some rules; see `Reading`."""
+    return Reading(passages, names).surveyed(table)
+
 
 RULE, SHARED, DOCUMENTS = "rule", "shared", "documents"
 SETS_AT_ONCE = 200

@@ -1,7 +1,7 @@
 """What is nearly the same as a seed shares its fold, under any title, in any document."""
 
 from collector.seeds.candidate import GROUP, Candidate
-from collector.seeds.near_copies import Placed, joined
+from collector.seeds.selection import Placed, joined
 
 SHARE = 0.5
 HARBOUR = "The harbour was dug by hand in one winter and could hold forty herring boats at night"

@@ -6,7 +6,7 @@ import pytest
 from kombu import Consumer, Exchange, Producer, Queue
 
 from collector.celery import app
-from collector.serving import memory_queue
+from collector.serving import job_queue
 
 pytestmark = pytest.mark.pure
 
@@ -16,7 +16,7 @@ def test_what_is_sent_is_delivered_without_having_been_looked_for() -> None:
     queue = Queue("quiet", exchange, routing_key="quiet")
     got, looks = [], []
     with app.connection_for_read("memory://localhost/") as connection:
-        assert isinstance(connection.transport, memory_queue.Transport)
+        assert isinstance(connection.transport, job_queue.Transport)
         look = connection.transport.cycle.get
         connection.transport.cycle.get = lambda *a, **k: (looks.append(1), look(*a, **k))
         producer = Producer(connection.channel(), exchange, "quiet")

@@ -34,8 +34,7 @@ from annotation.protocols.bookqa.ranking.files import (
 from annotation.protocols.bookqa.ranking.inverse_cloze import MutualInformation
 from annotation.protocols.bookqa.ranking.rankings import ranked
 from annotation.protocols.bookqa.ranking.tests.making import ranking_numbers
-from collector.ingest.books.gutenberg import book_bounds
-from collector.ingest.books.parsing import passages
+from collector.ingest.books.parsing import book_bounds, passages
 from collector.ingest.books.tests.making import document, table
 from collector.ingest.decoding import decode
 from collector.ingest.segmentation import tokens

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from collector.models import Article, Collection, Corpus, Paragraph, Section, Seed, Stage
-from collector.models.seed import SeedParagraph
+from collector.models.collection import SeedParagraph
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import get_protocol
 from tasks.dialog import presence, waiting_room

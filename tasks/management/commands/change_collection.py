@@ -10,10 +10,9 @@ from django.utils import timezone
 
 from collector.lookup import collection_named
 from collector.models import Collection
-from collector.protocols.creation import parameters_of
+from collector.protocols.creation import Revision, parameters_of, planned, revise
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import assignment
-from collector.protocols.revisions import Revision, planned, revise
 from common.actions import ActionError
 from common.command_line import MANAGE, Printout, ResultCommand, amount
 from tasks.costs import estimate, live_hits, totals, totals_from_now

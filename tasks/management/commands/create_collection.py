@@ -9,9 +9,8 @@ from django.utils import timezone
 
 from collector.lookup import corpus_named
 from collector.protocols.creation import create_collection, withholds
-from collector.protocols.language_limits import language_limits
 from collector.protocols.loading import ProtocolError, get_protocol
-from collector.protocols.parameters import assignment
+from collector.protocols.parameters import assignment, language_limits
 from collector.seeds.looser_thresholds import fitting_length
 from common.actions import ActionError
 from common.command_line import MANAGE, Printout, ResultCommand, amount, seed

@@ -14,9 +14,8 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from collector.models import Stage
-from collector.protocols.loading import ProtocolError, get_protocol
+from collector.protocols.loading import P, Part, ProtocolError, get_protocol
 from collector.protocols.parameters import Parameters, StageTable, Table
-from collector.protocols.part_contract import P, Part
 from tasks.models import Lease, Submission, Unit, Worker
 from tasks.work.widgets.problems import Problem
 

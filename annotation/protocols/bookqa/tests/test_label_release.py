@@ -21,9 +21,9 @@ from annotation.protocols.bookqa.tests.test_labelling import LABELLERS, begin
 from annotation.replay.read_log import read_log
 from annotation.replay.remake_release import decide_again
 from annotation.replay.tests.test_acts import check_told
-from collector.accounts import owner
 from collector.ingest.licences import CLOSED
 from collector.models import Collection, Corpus
+from collector.models.accounts import owner
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
 from tasks.models import Answer, Question, Worker

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from annotation.dashboard.tests.making import make_browser
-from collector.accounts import owner
 from collector.models import Collection
+from collector.models.accounts import owner
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import get_protocol
 from collector.seeds.selection import misfit_of, select_seeds

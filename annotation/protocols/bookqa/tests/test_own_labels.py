@@ -11,7 +11,7 @@ from annotation.protocols.bookqa.tests.making import rows
 from annotation.protocols.bookqa.tests.test_label_release import rita
 from annotation.protocols.bookqa.tests.test_labelling import LABELLERS, begin, share_half
 from collector.models import Collection, StageState
-from collector.protocols.revisions import newest
+from collector.protocols.creation import newest
 from tasks.models import Answer
 from tests.page_workers import Person, run
 

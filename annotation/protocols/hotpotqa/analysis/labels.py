@@ -10,7 +10,7 @@ from pathlib import Path
 from annotation.protocols.hotpotqa.analysis.examples import Example
 from annotation.tables.labels import cell_of, labels_of
 from annotation.tables.table import Cell, Table, share
-from collector.protocols.label_schemes import read_scheme
+from collector.protocols.stage_tables import read_scheme
 
 HELD_OUT, TRAIN = "dev and test", "train-medium and train-hard"
 GROUPS = {

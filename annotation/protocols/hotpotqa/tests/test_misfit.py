@@ -8,8 +8,8 @@ import pytest
 from django.core.management import call_command
 
 from annotation.dashboard.tests.making import make_browser
-from collector.accounts import owner
 from collector.models import Collection, Corpus
+from collector.models.accounts import owner
 from collector.protocols.loading import get_protocol
 from collector.seeds.selection import misfit_of
 from tasks.tests.making import make_corpus

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from annotation.protocols.hotpotqa.splits import EASY, HARD, MEDIUM, assign
 from collector.protocols.loading import get_protocol
-from collector.seeds.seed_contracts import SPLITS
+from collector.seeds.candidate import SPLITS
 
 pytestmark = pytest.mark.pure
 PARAMETERS = get_protocol("hotpotqa").parameters()

@@ -16,7 +16,7 @@ from annotation.protocols.iirc.analysis.released_answers import gold_of
 from annotation.records.schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
 from annotation.tables.labels import labels_of
 from annotation.tables.table import Cell, Table, share
-from collector.protocols.label_schemes import read_scheme
+from collector.protocols.stage_tables import read_scheme
 
 SCHEME = read_scheme(Path(__file__).parent.parent / "labels/questions.toml")
 # Where the paper says it, the share of a label of a part.

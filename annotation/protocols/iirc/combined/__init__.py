@@ -19,7 +19,7 @@ from annotation.protocols.iirc.release_tree import articles as as_tree
 from annotation.records.articles import article_record, linked_articles
 from annotation.tables.table import Cell, Table
 from collector.models import Article, Corpus, Paragraph
-from collector.models.article import ArticleKind
+from collector.models.corpus import ArticleKind
 
 TRAIN, DEV, DEV_COMBINED = "train.json", "dev.json", "dev_combined.json"
 SQUAD, DROP = "squad", "drop"

@@ -12,7 +12,7 @@ from annotation.protocols.quac.turns import Turn, turns_of
 from annotation.records.schema import SeedRecord
 from annotation.tables.labels import labels_of
 from annotation.tables.table import Cell, Table, share
-from collector.protocols.label_schemes import read_scheme
+from collector.protocols.stage_tables import read_scheme
 
 SCHEME = read_scheme(Path(__file__).parent.parent / "labels/questions.toml")
 LABELS = tuple(facet.name for facet in SCHEME.facets())

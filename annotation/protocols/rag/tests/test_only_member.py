@@ -7,8 +7,8 @@ from django.test import Client
 
 from annotation.dashboard.tests.making import make_browser
 from annotation.protocols.rag.tests.conftest import WRITER
-from collector.accounts import owner
 from collector.models import Collection
+from collector.models.accounts import owner
 from tasks.people import eligibility
 from tests.page_workers import Person
 

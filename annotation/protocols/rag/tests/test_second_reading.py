@@ -12,7 +12,7 @@ import pytest
 from annotation.protocols.rag import simulated
 from annotation.protocols.rag.validation import verdict, vote
 from collector.protocols.loading import get_protocol
-from collector.retrieval.passage_index import PassageIndex, build
+from collector.retrieval.passages import PassageIndex, build
 from collector.seeds.passage_sets.tests.planted import prose
 from tasks.simulation.simulated_contract import DILIGENT
 from tasks.work.passages import with_tokens

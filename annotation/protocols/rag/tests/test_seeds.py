@@ -17,8 +17,8 @@ from annotation.release.facts import Dates
 from annotation.release.log import LogError, SeedLine
 from annotation.release.write_log import log_lines
 from annotation.replay.recreation import recreate_seeds
-from collector.accounts import owner
 from collector.models import Collection, Corpus, SeedParagraph
+from collector.models.accounts import owner
 from collector.protocols.loading import get_protocol
 from collector.seeds.looser_thresholds import find_looser
 from collector.seeds.passage_sets.corpus import passage_sets

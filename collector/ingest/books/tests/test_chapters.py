@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.ingest.books.chapters import find_chapters
+from collector.ingest.books.parsing import find_chapters
 from collector.ingest.books.tests.making import story
 
 ONE_TO_TWENTY_TWO = (

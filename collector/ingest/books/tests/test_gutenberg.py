@@ -2,8 +2,7 @@
 
 import pytest
 
-from collector.ingest.books.gutenberg import book_bounds, header
-from collector.ingest.books.tables import Document, Tables
+from collector.ingest.books.parsing import Document, Tables, book_bounds, header
 from collector.ingest.books.tests.making import gutenberg, story
 from collector.ingest.errors import BookError
 

@@ -17,8 +17,7 @@ from collector.ingest.documents.blocks import (
 )
 from collector.ingest.documents.catalogue import DocumentFormat, text_of
 from collector.ingest.errors import DocumentError
-from collector.ingest.lines import LIST_ITEM, PARAGRAPH
-from collector.ingest.links import Link
+from collector.ingest.lines import LIST_ITEM, PARAGRAPH, Link
 
 # Longer lines than anybody breaks by hand: each is a paragraph.
 LONG_LINE = 150

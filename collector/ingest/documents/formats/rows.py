@@ -12,7 +12,7 @@ from collector.ingest.documents.blocks import MAX_ID, MAX_TITLE, DocumentRow
 from collector.ingest.documents.catalogue import DocumentFormat, text_of
 from collector.ingest.errors import DocumentError
 from collector.ingest.licences import CLOSED
-from collector.ingest.links import Link
+from collector.ingest.lines import Link
 from common.storable import is_text
 
 MOST_CHARACTERS = 20_000_000

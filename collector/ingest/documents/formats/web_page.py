@@ -24,8 +24,7 @@ from collector.ingest.documents.blocks import (
     title_from,
 )
 from collector.ingest.documents.catalogue import DocumentFormat, text_of
-from collector.ingest.lines import LIST_ITEM, PARAGRAPH
-from collector.ingest.links import Link
+from collector.ingest.lines import LIST_ITEM, PARAGRAPH, Link
 from collector.ingest.raised import lowered, raised
 
 _DECLARED = re.compile(rb"<(?:meta|\?xml)[^>]*?(?:charset|encoding)=[\"']?([\w.:-]+)", re.I)

@@ -11,12 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.protocols import folds
-from collector.retrieval.near_duplicates import Signatures
-from collector.seeds.passage_sets.citations import DocumentNames
-from collector.seeds.passage_sets.connections import TermReader
-from collector.seeds.passage_sets.drawing import Drawn, draw
-from collector.seeds.passage_sets.rules import PassageSetsTable
-from collector.seeds.passage_sets.survey import Passage, survey
+from collector.retrieval.terms import Signatures
+from collector.seeds.passage_sets.corpus import Passage, survey
+from collector.seeds.passage_sets.drawing import (
+    DocumentNames,
+    Drawn,
+    PassageSetsTable,
+    TermReader,
+    draw,
+)
 from collector.seeds.passage_sets.tests.planted import plant, prose
 
 pytestmark = pytest.mark.pure

@@ -7,8 +7,7 @@ import orjson
 
 from annotation.protocols.bookqa.parameters import RankingTable
 from annotation.protocols.bookqa.ranking.books import Question, RankedBook
-from collector.ingest.books.gutenberg import book_bounds
-from collector.ingest.books.parsing import passages
+from collector.ingest.books.parsing import book_bounds, passages
 from collector.ingest.decoding import decode
 from collector.ingest.segmentation import tokens
 from collector.protocols.loading import get_protocol

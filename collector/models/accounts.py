@@ -1,8 +1,9 @@
-"""Accounts of the people who run collections."""
+"""Accounts of the people who run collections, and how often signing in to one may be tried."""
 
 from collections.abc import Sequence
 from typing import Any
 
+from django.contrib.auth.models import AbstractUser
 from django.contrib.auth.password_validation import (
     CommonPasswordValidator,
     MinimumLengthValidator,
@@ -12,8 +13,17 @@ from django.contrib.auth.password_validation import (
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from collector.models import User
 from common.actions import ActionError
+from common.rate_limit import TokenBucket
+
+
+class User(AbstractUser):
+    """Someone of the dataset team; workers never have one."""
+
+
+class SignInTries(TokenBucket):
+    """How many more tries to sign in are left, by account and address."""
+
 
 VALIDATORS: Sequence[Any] = [
     MinimumLengthValidator(10),

@@ -9,12 +9,12 @@ from functools import partial
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from collector.document_users import named, users_of_documents
 from collector.graph.files import path_of
 from collector.ingest.documents.ingestion import count_again
 from collector.ingest.documents.uploads import remove_files
 from collector.models import Article, Corpus, DocumentUpload, LinkGraph
 from collector.models.corpus import CorpusKind
+from collector.models.documents import named, users_of_documents
 from collector.retrieval.files import folder_of
 from common.actions import ActionError
 

@@ -1,18 +1,69 @@
-"""Leads what workers ask for past everything that is there for requesters alone."""
+"""Middleware: the site by its host, the content policy, workers' pages without a session."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import cached_property
 from typing import Any, cast
 
+from csp.constants import HEADER
+from csp.middleware import CSPMiddleware
+from csp.utils import build_policy
 from django.conf import settings
 from django.core.handlers.exception import convert_exception_to_response
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
 from django.urls import ResolverMatch, get_resolver, reverse
 from django.utils.module_loading import import_string
 
-from collector.protocols.known import log_once
-from collector.protocols.loading import ProtocolError
+from collector.protocols.loading import ProtocolError, log_once
+
+
+class HostMiddleware:
+    """Sets the request's URLs by its host; a host that nobody serves is answered with 400."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        # Names of hosts are written in any case (RFC 9110, 4.2.3).
+        host = request.META.get("HTTP_HOST", "").rsplit(":", 1)[0].lower()
+        urlconf = settings.HOST_URLCONFS.get(host)
+        if urlconf is None:
+            return _unknown()
+        request.urlconf = urlconf  # type: ignore[attr-defined]
+        return self.get_response(request)
+
+
+def _unknown() -> HttpResponse:
+    """Return the page for another name; its style comes from the site's own, as nothing else is."""
+    workers = settings.MARKETPLACE_URL if settings.EMBEDDED else ""
+    addresses = {"home": settings.COLLECTOR_URL, "workers": workers}
+    return HttpResponseBadRequest(render_to_string("unknown_host.html", addresses))
+
+
+# What a view's decorators have asked for.
+ASKED = ("_csp_config", "_csp_update", "_csp_replace")
+_written: dict[str, str] = {}
+
+
+class PolicyMiddleware(CSPMiddleware):
+    """django-csp's, for a site without nonces and without policies that only report."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Make no nonce."""
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Set the header, unless the view has set its own."""
+        if HEADER not in response:
+            asked = repr([getattr(response, name, None) for name in ASKED])
+            if asked not in _written:
+                _written[asked] = build_policy(**asdict(self.get_policy_parts(request, response)))
+            response[HEADER] = _written[asked]
+        return response
+
 
 Answer = Callable[[HttpRequest], HttpResponseBase]
 
