@@ -1,4 +1,7 @@
-"""Files of arrays, mapped into memory: one line that says what they hold, then the arrays."""
+"""Files of arrays, mapped into memory: one line that says what they hold, then the arrays.
+
+It has `numpy` for the modules that work on them.
+"""
 
 import fcntl
 import json
@@ -7,11 +10,23 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from common.safe_files import private_path
 
+
+class _Numpy:
+    """numpy, which is imported when something of it is first used: most processes use none."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(import_module("numpy"), name)
+        setattr(self, name, value)
+        return value
+
+
+numpy: Any = _Numpy()
 HEAD_BYTES = 4096
 ALIGNMENT = 64
 
@@ -78,8 +93,6 @@ class Columns:
 
 def column(folder: Path, name: str, kind: str) -> Any:
     """Return a column that was written, mapped."""
-    import numpy
-
     path = folder / f"{name}.column"
     if not path.exists() or not path.stat().st_size:
         return numpy.zeros(0, kind)
@@ -110,8 +123,6 @@ def put_in_place(path: Path, target: Path) -> None:
 
 def _places(shapes: Mapping[str, Any]) -> tuple[dict[str, tuple[str, int, int]], int]:
     """Return the type, length and first byte of each array, and the size of the whole file."""
-    import numpy
-
     at = HEAD_BYTES
     places = {}
     for name, (kind, length) in shapes.items():
@@ -121,8 +132,6 @@ def _places(shapes: Mapping[str, Any]) -> tuple[dict[str, tuple[str, int, int]],
 
 
 def _mapped(mapped: mmap.mmap, places: dict[str, tuple[str, int, int]]) -> dict[str, Any]:
-    import numpy
-
     return {
         name: numpy.frombuffer(mapped, kind, length, at)
         for name, (kind, length, at) in places.items()

@@ -98,18 +98,14 @@ def in_order(
             elif handed_out < n_ahead:
                 waiting.append(executor.submit(function, helping.send(piece)))
             else:
-                waiting.append(_done(helping.do(piece)))
+                future: Future[Result] = Future()
+                future.set_result(helping.do(piece))
+                waiting.append(future)
         if not waiting:
             break
         yield waiting.popleft().result()
     if failure is not None:
         raise failure
-
-
-def _done(result: Result) -> Future[Result]:
-    future: Future[Result] = Future()
-    future.set_result(result)
-    return future
 
 
 Argument = TypeVar("Argument")
@@ -195,7 +191,15 @@ def _answer(
 ) -> NoReturn:
     code = 1
     try:
-        _limit(limits)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
+        # On machines of many cores libraries set addresses aside for each, which are no memory yet.
+        most = max(limits.memory_bytes, _mapped_bytes() + limits.memory_bytes // 2)
+        # macOS has no such limit of memory.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        if has_landlock():
+            _shut_in(limits.files)
         answer: tuple[bool, Any]
         try:
             answer = True, function(argument)
@@ -236,18 +240,6 @@ def _why(code: int, limits: Limits) -> PassedLimit:
 def _too_long(limits: Limits) -> PassedLimit:
     seconds = f"{limits.cpu_seconds} second{'s' * (limits.cpu_seconds != 1)}"
     return PassedLimit(f"more than {seconds} of the processor")
-
-
-def _limit(limits: Limits) -> None:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
-    # On machines of many cores libraries set addresses aside for each, which are no memory yet.
-    most = max(limits.memory_bytes, _mapped_bytes() + limits.memory_bytes // 2)
-    # macOS has no such limit of memory.
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    if has_landlock():
-        _shut_in(limits.files)
 
 
 def _mapped_bytes() -> int:

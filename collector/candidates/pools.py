@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 
-from django.db.models import QuerySet
-
 from collector.code_points import CodePoints
 from collector.graph.files import graph_of
 from collector.graph.graph_file import Graph
@@ -98,7 +96,9 @@ def pools_of(collection: Collection) -> Pools:
 def union_of(collection: Collection) -> Union:
     """Return what the kept sets become together; raises GraphError."""
     pools = pools_of(collection)
-    kept = _members(collection.candidate_sets.filter(state=SetState.KEPT, role=SetRole.BRIDGE))
+    kept = CandidateMember.objects.filter(
+        candidate_set__in=collection.candidate_sets.filter(state=SetState.KEPT, role=SetRole.BRIDGE)
+    )
     return Union(
         entities=len(pools.bridges),
         edges=sum(pools.graph.in_degrees(list(pools.bridges))),
@@ -118,7 +118,3 @@ def linked(graph: Graph, nodes: Iterable[int]) -> list[int]:
     """Return those of the nodes that an edge leads to."""
     nodes = list(nodes)
     return [node for node, n in zip(nodes, graph.in_degrees(nodes), strict=True) if n]
-
-
-def _members(sets: QuerySet[CandidateSet]) -> QuerySet[CandidateMember]:
-    return CandidateMember.objects.filter(candidate_set__in=sets)

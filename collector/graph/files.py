@@ -77,39 +77,34 @@ def build_graph(
         row = current_row(corpus)
         if row and path_of(row).exists() and _sha256(path_of(row)) == row.sha256:
             return row, False
-        return _built(corpus, folder, processes, progress), True
-
-
-def _built(corpus: Corpus, folder: Path, processes: int, progress: Progress) -> LinkGraph:
-    """Build into `folder`, rename the file to its place, write the row; expects to be alone."""
-    started = time.monotonic()
-    version = corpus_version(corpus)
-    try:
-        path = build(folder, pages(corpus), links_of, processes=processes, progress=progress)
-    except BrokenProcessPool:
-        raise GraphError(
-            "A process that reads links ended, perhaps for lack of memory; run the same command "
-            "with fewer --processes."
-        ) from None
-    graph = Graph(path)
-    row = LinkGraph(
-        corpus=corpus,
-        layout=VERSION,
-        corpus_version=version,
-        sha256=_sha256(path),
-        size_bytes=path.stat().st_size,
-        n_nodes=graph.n_nodes,
-        n_edges=graph.n_edges,
-        seconds=round(time.monotonic() - started, 2),
-        built_at=timezone.now(),
-    )
-    old = LinkGraph.objects.filter(corpus=corpus).first()
-    put_in_place(path, path_of(row))
-    fields = {field.name: getattr(row, field.name) for field in row._meta.concrete_fields[2:]}
-    row, _ = LinkGraph.objects.update_or_create(corpus=corpus, defaults=fields)
-    if old and path_of(old) != path_of(row):
-        path_of(old).unlink(missing_ok=True)
-    return row
+        started = time.monotonic()
+        version = corpus_version(corpus)
+        try:
+            path = build(folder, pages(corpus), links_of, processes=processes, progress=progress)
+        except BrokenProcessPool:
+            raise GraphError(
+                "A process that reads links ended, perhaps for lack of memory; run the same "
+                "command with fewer --processes."
+            ) from None
+        graph = Graph(path)
+        row = LinkGraph(
+            corpus=corpus,
+            layout=VERSION,
+            corpus_version=version,
+            sha256=_sha256(path),
+            size_bytes=path.stat().st_size,
+            n_nodes=graph.n_nodes,
+            n_edges=graph.n_edges,
+            seconds=round(time.monotonic() - started, 2),
+            built_at=timezone.now(),
+        )
+        old = LinkGraph.objects.filter(corpus=corpus).first()
+        put_in_place(path, path_of(row))
+        fields = {field.name: getattr(row, field.name) for field in row._meta.concrete_fields[2:]}
+        row, _ = LinkGraph.objects.update_or_create(corpus=corpus, defaults=fields)
+        if old and path_of(old) != path_of(row):
+            path_of(old).unlink(missing_ok=True)
+        return row, True
 
 
 def _folder() -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from collector.array_files import Columns, column
+from collector.array_files import Columns, column, numpy
 from collector.graph import graph_file
 from collector.processes import in_processes
 
@@ -29,8 +29,6 @@ def hashes(titles: Iterable[str]) -> Any:
 
     Two of eighteen million titles share one once in a hundred thousand wikis.
     """
-    import numpy
-
     digests = (hashlib.blake2b(title.encode(), digest_size=8).digest() for title in titles)
     return numpy.frombuffer(b"".join(digests), "<u8")
 
@@ -40,20 +38,6 @@ def write_table(folder: Path, names: TitleHashes, max_hops: int) -> None:
 
     A redirect in a circle, or to a page that is no node, leads nowhere.
     """
-    import numpy
-
-    reached = _followed(names, max_hops)
-    keys = numpy.concatenate([names.of_nodes, names.of_redirects])
-    values = numpy.concatenate([numpy.arange(len(names.of_nodes), dtype="<i4"), reached])
-    keys, values = _sorted(keys, values)
-    numpy.save(folder / "keys.npy", keys)
-    numpy.save(folder / "values.npy", values)
-
-
-def _followed(names: TitleHashes, max_hops: int) -> Any:
-    """Return the node that each redirect leads to (int32), or NOWHERE."""
-    import numpy
-
     nodes = _Table(*_sorted(names.of_nodes, numpy.arange(len(names.of_nodes), dtype="<i4")))
     onward = _Table(*_sorted(names.of_redirects, names.redirect_targets))
     reached = numpy.full(len(names.of_redirects), NOWHERE, "<i4")
@@ -66,13 +50,15 @@ def _followed(names: TitleHashes, max_hops: int) -> Any:
             part[waiting] = nodes.find(current, NOWHERE)
             found, at = onward.places(current)
             waiting, current = waiting[found], onward.values[at[found]]
-    return reached
+    keys = numpy.concatenate([names.of_nodes, names.of_redirects])
+    values = numpy.concatenate([numpy.arange(len(names.of_nodes), dtype="<i4"), reached])
+    keys, values = _sorted(keys, values)
+    numpy.save(folder / "keys.npy", keys)
+    numpy.save(folder / "values.npy", values)
 
 
 def open_table(folder: Path) -> "_Table":
     """Return the table that was written into `folder`, mapped."""
-    import numpy
-
     return _Table(
         numpy.load(folder / "keys.npy", mmap_mode="r"),
         numpy.load(folder / "values.npy", mmap_mode="r"),
@@ -87,8 +73,6 @@ class _Table:
 
     def places(self, wanted: Any) -> tuple[Any, Any]:
         """Return which of the wanted keys there are, and the place of each."""
-        import numpy
-
         if not len(self.keys):
             return numpy.zeros(len(wanted), bool), numpy.zeros(len(wanted), "<i8")
         at = numpy.minimum(numpy.searchsorted(self.keys, wanted), len(self.keys) - 1)
@@ -96,15 +80,11 @@ class _Table:
 
     def find(self, wanted: Any, missing: int) -> Any:
         """Return the value of each wanted key, or `missing`."""
-        import numpy
-
         found, at = self.places(wanted)
         return numpy.where(found, self.values[at] if len(self.values) else missing, missing)
 
 
 def _sorted(keys: Any, values: Any) -> tuple[Any, Any]:
-    import numpy
-
     order = numpy.argsort(keys)
     return keys[order], values[order]
 
@@ -145,8 +125,6 @@ def _start(table: Path) -> None:
 
 
 def _edges(batch: LinkBatch) -> Edges:
-    import numpy
-
     titles: list[str] = []
     lengths = []
     for packed in batch.links:
@@ -183,23 +161,6 @@ def build(
     paragraph's row id, its links as JSON text. `progress` hears what is done, and its share.
     Memory: some forty bytes for each title, whatever the number of edges.
     """
-    n_nodes = _write_nodes(folder, pages, progress)
-    names = TitleHashes(*(column(folder, name, "<u8") for name in TitleHashes._fields))
-    write_table(folder, names, MAX_HOPS)
-    n_edges = _write_edges(folder, n_nodes, links, processes, progress)
-    path = folder / "graph"
-    arrays = graph_file.create(path, n_nodes, n_edges)
-    for name in ("page_ids", "articles", "paragraphs"):
-        arrays[name][:] = column(folder, name, "<i8")
-    arrays["out_offsets"][1:] = column(folder, "counts", "<i4").cumsum(dtype="<i8")
-    _turn_round(arrays, column(folder, "targets", "<i4"), progress)
-    return path
-
-
-def _write_nodes(folder: Path, pages: Iterable[Sequence[Any]], progress: Progress) -> int:
-    """Write the columns of nodes and of names; return the number of nodes."""
-    import numpy
-
     n_nodes = 0
     with Columns(folder) as columns:
         for batch in pages:
@@ -213,7 +174,36 @@ def _write_nodes(folder: Path, pages: Iterable[Sequence[Any]], progress: Progres
             columns.add("redirect_targets", hashes(page.redirect_target for page in redirects))
             n_nodes += len(nodes)
             progress(f"{n_nodes:,} first paragraphs", 0.0)
-    return n_nodes
+    names = TitleHashes(*(column(folder, name, "<u8") for name in TitleHashes._fields))
+    write_table(folder, names, MAX_HOPS)
+    n_edges = _write_edges(folder, n_nodes, links, processes, progress)
+    path = folder / "graph"
+    arrays = graph_file.create(path, n_nodes, n_edges)
+    for name in ("page_ids", "articles", "paragraphs"):
+        arrays[name][:] = column(folder, name, "<i8")
+    arrays["out_offsets"][1:] = column(folder, "counts", "<i4").cumsum(dtype="<i8")
+    targets = column(folder, "targets", "<i4")
+    n_nodes = len(arrays["page_ids"])
+    starts = range(0, len(targets), EDGES_AT_ONCE)
+    n_in = numpy.zeros(n_nodes, "<i8")
+    for start in starts:
+        part = targets[start : start + EDGES_AT_ONCE]
+        arrays["targets"][start : start + len(part)] = part
+        n_in += numpy.bincount(part, minlength=n_nodes)
+    arrays["in_offsets"][1:] = n_in.cumsum()
+    following = arrays["in_offsets"][:-1].copy()
+    for start in starts:
+        part = targets[start : start + EDGES_AT_ONCE]
+        edges = numpy.arange(start, start + len(part))
+        leaving = numpy.searchsorted(arrays["out_offsets"], edges, "right") - 1
+        order = numpy.argsort(part, kind="stable")
+        reached, first, counts = numpy.unique(part[order], return_index=True, return_counts=True)
+        places = numpy.arange(len(part)) + numpy.repeat(following[reached] - first, counts)
+        arrays["edge_from"][places] = leaving[order]
+        arrays["edge_to"][places] = part[order]
+        following[reached] += counts
+        progress("edges by where they lead", (start + len(part)) / len(targets))
+    return path
 
 
 def _write_edges(
@@ -235,29 +225,3 @@ def _write_edges(
             done += len(edges.counts)
             progress(f"{n_edges:,} links", done / n_nodes)
     return n_edges
-
-
-def _turn_round(arrays: dict[str, Any], targets: Any, progress: Progress) -> None:
-    """Fill in what is ordered by where edges lead: count those to each node, then place each."""
-    import numpy
-
-    n_nodes = len(arrays["page_ids"])
-    starts = range(0, len(targets), EDGES_AT_ONCE)
-    n_in = numpy.zeros(n_nodes, "<i8")
-    for start in starts:
-        part = targets[start : start + EDGES_AT_ONCE]
-        arrays["targets"][start : start + len(part)] = part
-        n_in += numpy.bincount(part, minlength=n_nodes)
-    arrays["in_offsets"][1:] = n_in.cumsum()
-    following = arrays["in_offsets"][:-1].copy()
-    for start in starts:
-        part = targets[start : start + EDGES_AT_ONCE]
-        edges = numpy.arange(start, start + len(part))
-        leaving = numpy.searchsorted(arrays["out_offsets"], edges, "right") - 1
-        order = numpy.argsort(part, kind="stable")
-        reached, first, counts = numpy.unique(part[order], return_index=True, return_counts=True)
-        places = numpy.arange(len(part)) + numpy.repeat(following[reached] - first, counts)
-        arrays["edge_from"][places] = leaving[order]
-        arrays["edge_to"][places] = part[order]
-        following[reached] += counts
-        progress("edges by where they lead", (start + len(part)) / len(targets))

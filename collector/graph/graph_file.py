@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from collector import array_files
-from collector.array_files import ArraysError
+from collector.array_files import ArraysError, numpy
 
 VERSION = 2
 
@@ -75,8 +75,6 @@ class Graph:
 
     def in_degrees(self, nodes: Sequence[int]) -> list[int]:
         """Return how many nodes lead to each of `nodes`."""
-        import numpy
-
         at = numpy.asarray(nodes, "<i8")
         return [int(degree) for degree in self._in[at + 1] - self._in[at]]
 
@@ -95,8 +93,6 @@ class Graph:
 
     def nodes_of(self, page_ids: Sequence[int]) -> dict[int, int]:
         """Return the node of each page; pages that are none are left out."""
-        import numpy
-
         if not self.n_nodes:
             return {}
         wanted = numpy.asarray(page_ids, "<i8")

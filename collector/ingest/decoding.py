@@ -50,7 +50,13 @@ def decode(content: bytes, name: str) -> DecodedText:
     """Return a file's text; of a page in HTML, what is read of it. Raises BookError as below."""
     text, encoding = decoded_text(content, name)
     if _MARKUP.match(text):
-        text = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", _text_of_page(text))
+        reader = _Reader()
+        reader.feed(text)
+        reader.close()
+        shown, fixed = "".join(reader.shown), "".join(reader.fixed)
+        # Around a screenplay are links and offers; a book may have a letter or a table so.
+        is_screenplay = len(fixed.split()) > SCREENPLAY * len(shown.split())
+        text = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", (fixed if is_screenplay else shown))
     return DecodedText(text, encoding)
 
 
@@ -83,7 +89,13 @@ def _encoding(content: bytes) -> str:
         encoding = known_encoding(declared[1].decode("ascii"))
         if encoding and _is_in(content, encoding):
             return encoding
-    return _likeliest(content)
+    n_ascii = len(_ASCII_LETTER.findall(content))
+    if len(content.translate(None, bytes(range(128)))) < n_ascii:
+        return "cp1252" if _is_in(content, "cp1252") else "latin-1"
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(content[:_SAMPLE_BYTES]).best()
+    return best.encoding if best and _is_in(content, best.encoding) else "latin-1"
 
 
 def known_encoding(declared: str) -> str:
@@ -104,20 +116,6 @@ def _is_in(content: bytes, encoding: str) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _likeliest(content: bytes) -> str:
-    """Return the encoding of a text that says nothing of it: Western where most letters are ASCII.
-
-    Another Latin script's must be declared: nothing but its words tells it from a Western one.
-    """
-    n_ascii = len(_ASCII_LETTER.findall(content))
-    if len(content.translate(None, bytes(range(128)))) < n_ascii:
-        return "cp1252" if _is_in(content, "cp1252") else "latin-1"
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(content[:_SAMPLE_BYTES]).best()
-    return best.encoding if best and _is_in(content, best.encoding) else "latin-1"
 
 
 class _Reader(HTMLParser):
@@ -157,13 +155,3 @@ class _Reader(HTMLParser):
         self.shown.append(data)
         if self._fixed:
             self.fixed.append(data)
-
-
-def _text_of_page(text: str) -> str:
-    reader = _Reader()
-    reader.feed(text)
-    reader.close()
-    shown, fixed = "".join(reader.shown), "".join(reader.fixed)
-    # A screenplay's page has links and offers around it; a book may have a letter or a table so.
-    is_screenplay = len(fixed.split()) > SCREENPLAY * len(shown.split())
-    return fixed if is_screenplay else shown

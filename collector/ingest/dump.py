@@ -349,17 +349,6 @@ class Dump:
         self.name = path.name
         self.n_bytes = 0
         self._chunks = self.source.chunks()
-        head = self._read_head()
-        before = head.partition(b"<page>")[0]
-        self.site: Site = read_site(before, path.name)
-        self._rest = head[len(before) :]
-
-    def close(self) -> None:
-        """Close the file; a second time does nothing."""
-        self._chunks.close()
-        self.source.close()
-
-    def _read_head(self) -> bytes:
         head = b""
         for chunk in self._chunks:
             head += chunk
@@ -368,7 +357,14 @@ class Dump:
                 break
             if len(head) > 65536 and b"<mediawiki" not in head:
                 break
-        return head
+        before = head.partition(b"<page>")[0]
+        self.site: Site = read_site(before, path.name)
+        self._rest = head[len(before) :]
+
+    def close(self) -> None:
+        """Close the file; a second time does nothing."""
+        self._chunks.close()
+        self.source.close()
 
     def pages(self) -> Iterator[bytes]:
         """Yield what stands between `<page>` and `</page>`, and each page that was never closed.

@@ -356,7 +356,18 @@ def drop_elements(xml: bytes) -> str:
             elif after:
                 kept.append(after)
         elif part.startswith("!--"):
-            index = _drop_comment(kept, parts, index)
+            position = parts[index - 1].find("--&gt;", 3)
+            while position < 0 and index < len(parts):
+                position = parts[index].find("--&gt;")
+                index += 1
+            after = _after(parts[index - 1], position + 2) if position >= 0 else ""
+            if after.startswith("\n") and kept[-1].endswith("\n"):
+                # A comment alone on its line takes the line along, or it would end a paragraph.
+                after = after[1:]
+                if after:
+                    kept.append(after)
+            else:
+                join(kept, after)
         else:
             index = _drop_tag(kept, parts, index, hopeless)
     return decoded("".join(kept))
@@ -369,23 +380,6 @@ def _after(part: str, gap: int) -> str:
 
 def _after_tag(part: str) -> str:
     return unescaped(part.partition(_CLOSE)[2])
-
-
-def _drop_comment(kept: list[str], parts: list[str], index: int) -> int:
-    """Drop the comment that begins with part `index - 1`; return the part to go on with."""
-    position = parts[index - 1].find("--&gt;", 3)
-    while position < 0 and index < len(parts):
-        position = parts[index].find("--&gt;")
-        index += 1
-    after = _after(parts[index - 1], position + 2) if position >= 0 else ""
-    if after.startswith("\n") and kept[-1].endswith("\n"):
-        # A comment alone on its line takes the line along, or it would end a paragraph.
-        after = after[1:]
-        if after:
-            kept.append(after)
-    else:
-        join(kept, after)
-    return index
 
 
 def _drop_enclosing(
@@ -446,7 +440,33 @@ def _drop_tag(kept: list[str], parts: list[str], index: int, hopeless: set[str])
             return end + 1
         hopeless.add(tag)
     if action is _Action.RAISED and not name[1]:
-        return _write_raised(kept, parts, index, tag)
+        first = _after_tag(parts[index - 1])
+        inside, end = first, index
+        while end < min(index + MOST_DRESS, len(parts)) and _DRESS.match(parts[end]):
+            inside += _after_tag(parts[end])
+            end += 1
+        if end == len(parts) or not parts[end].lower().startswith("/" + tag):
+            if first[:1].isdigit() and kept[-1][-1:].isdigit():
+                kept.append("^" if tag == "sup" else "_")
+            if first:
+                kept.append(first)
+            return index
+        plain = decoded(_QUOTES.sub("", inside))
+        link = _LINK.fullmatch(plain)
+        words = link[2] if link else plain
+        written = (raised if tag == "sup" else lowered)(words, kept[-1].rstrip("'"))
+        if "{{" in inside:
+            # What it says is known once its templates are read.
+            shown = f"{{{{{tag}|1={inside}}}}}"
+        elif written == words:
+            shown = inside
+        else:
+            # A link to what stands there keeps its target.
+            target = link[1] if link and link[1].endswith("|") else f"[[{words}|"
+            shown = narrow((f"{target}{written}]]" if link else written).encode())
+        if shown := shown + _after_tag(parts[end]):
+            kept.append(shown)
+        return end + 1
     after = _after(part, gap)
     if action is _Action.BLOCK:
         after = "\n" + after
@@ -456,37 +476,3 @@ def _drop_tag(kept: list[str], parts: list[str], index: int, hopeless: set[str])
     if after:
         kept.append(after)
     return index
-
-
-def _write_raised(kept: list[str], parts: list[str], index: int, tag: str) -> int:
-    """Write the element opened by part `index - 1` on its line; return the part to go on with.
-
-    With more than words inside, its tags alone go; a number after a number stays apart by its sign.
-    """
-    first = _after_tag(parts[index - 1])
-    inside, end = first, index
-    while end < min(index + MOST_DRESS, len(parts)) and _DRESS.match(parts[end]):
-        inside += _after_tag(parts[end])
-        end += 1
-    if end == len(parts) or not parts[end].lower().startswith("/" + tag):
-        if first[:1].isdigit() and kept[-1][-1:].isdigit():
-            kept.append("^" if tag == "sup" else "_")
-        if first:
-            kept.append(first)
-        return index
-    plain = decoded(_QUOTES.sub("", inside))
-    link = _LINK.fullmatch(plain)
-    words = link[2] if link else plain
-    written = (raised if tag == "sup" else lowered)(words, kept[-1].rstrip("'"))
-    if "{{" in inside:
-        # What it says is known once its templates are read.
-        shown = f"{{{{{tag}|1={inside}}}}}"
-    elif written == words:
-        shown = inside
-    else:
-        # A link to what stands there keeps its target.
-        target = link[1] if link and link[1].endswith("|") else f"[[{words}|"
-        shown = narrow((f"{target}{written}]]" if link else written).encode())
-    if shown := shown + _after_tag(parts[end]):
-        kept.append(shown)
-    return end + 1

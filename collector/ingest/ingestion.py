@@ -1,20 +1,13 @@
 """Ingests dump files into a corpus, each from where its reading stopped last time."""
 
-import fcntl
-import gc
 import hashlib
-import marshal
 import os
-import shutil
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import count, islice
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,14 +20,7 @@ from collector.ingest.dump import Dump, Site, direction_of
 from collector.ingest.errors import BookError, DocumentError, DumpError
 from collector.ingest.licences import ADDRESSES, default_licence, licence_address
 from collector.ingest.link_resolution import resolve_links
-from collector.ingest.records import (
-    CategoryRecord,
-    OtherRecord,
-    PageReader,
-    PageRecord,
-    Record,
-    SkippedRecord,
-)
+from collector.ingest.records import read_records
 from collector.ingest.store import AlreadyReading, store_records, storing_failure
 from collector.language_names import language_argument, language_name
 from collector.models.corpus import (
@@ -46,172 +32,8 @@ from collector.models.corpus import (
     DumpFileState,
     Paragraph,
 )
-from collector.processes import Helping, in_processes
 from common.command_line import processes
 from common.storable import NotStorable, storable
-
-# Large enough that handing a batch to another process costs little, small enough that a
-# transaction is short and that a killed process repeats little.
-BATCH_BYTES = 1 << 20
-BATCH_PAGES = 500
-
-# Where pages and records lie between processes. One just made may not be held by its process yet.
-PREFIX = "collector-pages-"
-SETTLED_SECONDS = 60
-
-_KINDS: tuple[type[Record], ...] = (PageRecord, CategoryRecord, SkippedRecord, OtherRecord)
-
-_reader: PageReader
-
-
-def batches(pages: Iterator[bytes]) -> Iterator[list[bytes]]:
-    """Yield the pages in lists of about BATCH_BYTES, at most BATCH_PAGES each."""
-    batch: list[bytes] = []
-    n_bytes = 0
-    try:
-        for page in pages:
-            batch.append(page)
-            n_bytes += len(page)
-            if n_bytes >= BATCH_BYTES or len(batch) >= BATCH_PAGES:
-                yield batch
-                batch, n_bytes = [], 0
-    except Exception:
-        # The pages before a damaged place are whole: they are stored before anyone is told.
-        if batch:
-            yield batch
-        raise
-    if batch:
-        yield batch
-
-
-def read_records(
-    dump: Dump, site: Site, processes: int = 1, skip: int = 0
-) -> Iterator[list[Record]]:
-    """Yield the records of the dump's pages in batches, in order, the first `skip` pages left out.
-
-    `site`: the dump's own, or with its language corrected. The result does not depend on
-    `processes`, of which this one is one; with one, or where everything fits in one batch, nothing
-    is started. At most a few batches are held at once.
-
-    Raises DumpError where the dump ends too early, after all batches before it.
-    """
-    work = batches(islice(dump.pages(), skip, None))
-    reader = PageReader(site)
-    for batch in islice(work, None if processes <= 1 else 1):
-        yield _read_batch(reader, batch)
-    if processes <= 1:
-        return
-    with _own_folder() as folder:
-        numbers = count()
-        helping = Helping[list[bytes], list[Record] | str](
-            send=lambda batch: _put(batch, f"{folder}/{next(numbers)}"),
-            do=lambda batch: _read_batch(reader, batch),
-        )
-        yield from _unpacked(in_processes(processes, _read, work, _start, site, helping=helping))
-
-
-@contextmanager
-def _own_folder() -> Iterator[str]:
-    """Give an empty folder, held by a lock; those that killed processes have left are removed."""
-    _remove_left_behind()
-    with TemporaryDirectory(prefix=PREFIX) as folder:
-        held = os.open(folder, os.O_RDONLY)
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX)
-            yield folder
-        finally:
-            os.close(held)
-
-
-def _remove_left_behind() -> None:
-    for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
-        # Another process may end, or it may be somebody else's.
-        with suppress(OSError):
-            if time.time() - folder.lstat().st_mtime > SETTLED_SECONDS:
-                _remove_unheld(folder)
-
-
-def _remove_unheld(folder: Path) -> None:
-    """Remove the folder, unless a living process holds it: then raises OSError."""
-    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder, ignore_errors=True)
-    finally:
-        os.close(held)
-
-
-def _put(value: Any, path: str) -> str:
-    """Write `value`, which another process is to take, to `path`; return the path.
-
-    A pipe holds 64 KiB: who writes more waits for its reader, who is at other work.
-    """
-    with open(path, "wb") as file:
-        marshal.dump(value, file)
-    return path
-
-
-def _take(path: str) -> Any:
-    """Return what another process has put there, and remove it."""
-    with open(path, "rb") as file:
-        os.unlink(path)
-        return marshal.loads(file.read())
-
-
-def _unpacked(results: Iterator[list[Record] | str]) -> Iterator[list[Record]]:
-    try:
-        for result in results:
-            if isinstance(result, str):
-                with _no_collecting():
-                    result = unpack(_take(result))
-            yield result
-    except BrokenProcessPool as error:
-        raise DumpError(
-            "a process that reads pages ended, perhaps for lack of memory; run the same "
-            "command with fewer --processes: what was read before stays."
-        ) from error
-
-
-def _start(site: Site) -> None:
-    global _reader
-    _reader = PageReader(site)
-
-
-def _read(path: str) -> str:
-    # Nothing is looked through for cycles before all of it is gone.
-    with _no_collecting():
-        return _put(pack(_read_batch(_reader, _take(path))), path)
-
-
-def pack(records: list[Record]) -> list[tuple[Any, ...]]:
-    """Return `records` as what marshal can write for another process of this same Python.
-
-    Not pickle: marshal knows no classes, and so takes less than half of the time.
-    """
-    return [(_KINDS.index(type(record)), *record) for record in records]
-
-
-def unpack(packed: list[tuple[Any, ...]]) -> list[Record]:
-    """Return the records that `pack` has packed."""
-    return [_KINDS[kind](*fields) for kind, *fields in packed]
-
-
-def _read_batch(reader: PageReader, batch: list[bytes]) -> list[Record]:
-    with _no_collecting():
-        return [reader.read(page) for page in batch]
-
-
-@contextmanager
-def _no_collecting() -> Iterator[None]:
-    """Look for no cycles: records are many small objects without any, and looking takes long."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
-
 
 HEAD_BYTES = 1 << 20
 
@@ -268,7 +90,28 @@ def ingest_files(
     resolve_links(
         corpus, lambda done: report(Progress("links", share=done / total, n_resolved=done))
     )
-    _finish(corpus, options)
+    if options.licence:
+        corpus.licence_name = options.licence
+        corpus.licence_url = options.licence_url or licence_address(options.licence)
+    elif not corpus.licence_name:
+        newest = Article.objects.filter(corpus=corpus).aggregate(at=Max("revision_timestamp"))["at"]
+        corpus.licence_name = default_licence(corpus.base_url, newest)
+        corpus.licence_url = licence_address(corpus.licence_name)
+    if options.name:
+        corpus.name = options.name
+    files = list(corpus.dump_files.order_by(CodePoints("name")))
+    corpus.source = "\n".join(file.name for file in files)
+    totals: dict[str, Any] = {}
+    for file in files:
+        for key, value in file.counts.items():
+            if isinstance(value, int):
+                totals[key] = totals.get(key, 0) + value
+    linked = Paragraph.objects.filter(article__corpus=corpus, n_links_in_corpus__gt=0)
+    totals["paragraphs_linked_in_corpus"] = linked.count()
+    corpus.counts = totals
+    unfinished = any(file.state != DumpFileState.DONE for file in files)
+    corpus.state = CorpusState.FAILED if unfinished else CorpusState.READY
+    corpus.save()
     return corpus
 
 
@@ -279,12 +122,34 @@ def _ingest_file(path: Path, options: CorpusOptions, processes: int, report: Rep
         dump_file = _dump_file_of(corpus, path)
         if dump_file.state == DumpFileState.DONE:
             return corpus
-        _check_unused(corpus, dump_file)
+        used = corpus.collections.order_by("slug").first()
+        if used is not None:
+            name = dump_file.name
+            if not dump_file.pages_done:
+                dump_file.delete()
+            raise DumpError(
+                f"The collection {used.slug} uses the corpus {corpus.slug}, so it stays as it is; "
+                f"read {name} into a corpus of its own, together with the files that belong to it."
+            )
         _mark(corpus, dump_file, CorpusState.INGESTING, DumpFileState.READING)
         try:
-            _store_all(
-                dump, replace(dump.site, language=corpus.language), dump_file, processes, report
-            )
+            site = replace(dump.site, language=corpus.language)
+            started = time.monotonic()
+            before = dump_file.pages_done
+            for batch in read_records(dump, site, processes, skip=before):
+                store_records(dump_file, batch)
+                report(
+                    Progress(
+                        dump.name,
+                        share=dump.source.position() / max(1, dump.source.size),
+                        pages=dump_file.pages_done - before,
+                        n_bytes=dump.n_bytes,
+                        seconds=time.monotonic() - started,
+                    )
+                )
+            seconds = time.monotonic() - started
+            dump_file.counts["bytes"] = dump.n_bytes
+            dump_file.counts["seconds"] = round(dump_file.counts.get("seconds", 0) + seconds, 2)
         except DumpError as error:
             _mark(corpus, dump_file, CorpusState.FAILED, DumpFileState.FAILED, str(error))
             raise
@@ -292,25 +157,6 @@ def _ingest_file(path: Path, options: CorpusOptions, processes: int, report: Rep
         return corpus
     finally:
         dump.close()
-
-
-def _store_all(dump: Dump, site: Site, dump_file: DumpFile, processes: int, report: Report) -> None:
-    started = time.monotonic()
-    before = dump_file.pages_done
-    for batch in read_records(dump, site, processes, skip=before):
-        store_records(dump_file, batch)
-        report(
-            Progress(
-                dump.name,
-                share=dump.source.position() / max(1, dump.source.size),
-                pages=dump_file.pages_done - before,
-                n_bytes=dump.n_bytes,
-                seconds=time.monotonic() - started,
-            )
-        )
-    seconds = time.monotonic() - started
-    dump_file.counts["bytes"] = dump.n_bytes
-    dump_file.counts["seconds"] = round(dump_file.counts.get("seconds", 0) + seconds, 2)
 
 
 def _corpus_of(site: Site, options: CorpusOptions, name: str) -> Corpus:
@@ -369,19 +215,6 @@ def _dump_file_of(corpus: Corpus, path: Path) -> DumpFile:
     return dump_file
 
 
-def _check_unused(corpus: Corpus, dump_file: DumpFile) -> None:
-    """Refuse another file where pages have been made of the corpus; raises DumpError."""
-    used = corpus.collections.order_by("slug").first()
-    if used is not None:
-        name = dump_file.name
-        if not dump_file.pages_done:
-            dump_file.delete()
-        raise DumpError(
-            f"The collection {used.slug} uses the corpus {corpus.slug}, so it stays as it is; "
-            f"read {name} into a corpus of its own, together with the files that belong to it."
-        )
-
-
 def _head_sha256(path: Path, n_bytes: int) -> str:
     with path.open("rb") as file:
         return hashlib.sha256(file.read(min(n_bytes, HEAD_BYTES))).hexdigest()
@@ -394,32 +227,6 @@ def _mark(
     dump_file.save(update_fields=["state", "error", "counts"])
     corpus.state = of_corpus
     corpus.save(update_fields=["state"])
-
-
-def _finish(corpus: Corpus, options: CorpusOptions) -> None:
-    """Set what is known only when all files are read: licence, sources, totals, state."""
-    if options.licence:
-        corpus.licence_name = options.licence
-        corpus.licence_url = options.licence_url or licence_address(options.licence)
-    elif not corpus.licence_name:
-        newest = Article.objects.filter(corpus=corpus).aggregate(at=Max("revision_timestamp"))["at"]
-        corpus.licence_name = default_licence(corpus.base_url, newest)
-        corpus.licence_url = licence_address(corpus.licence_name)
-    if options.name:
-        corpus.name = options.name
-    files = list(corpus.dump_files.order_by(CodePoints("name")))
-    corpus.source = "\n".join(file.name for file in files)
-    totals: dict[str, Any] = {}
-    for file in files:
-        for key, value in file.counts.items():
-            if isinstance(value, int):
-                totals[key] = totals.get(key, 0) + value
-    linked = Paragraph.objects.filter(article__corpus=corpus, n_links_in_corpus__gt=0)
-    totals["paragraphs_linked_in_corpus"] = linked.count()
-    corpus.counts = totals
-    unfinished = any(file.state != DumpFileState.DONE for file in files)
-    corpus.state = CorpusState.FAILED if unfinished else CorpusState.READY
-    corpus.save()
 
 
 class IngestCommand(BaseCommand):

@@ -137,7 +137,7 @@ def read_lines(text: str, links: list[Link]) -> tuple[list[Section], list[Paragr
     waiting: list[str] = []
     for line in text.split("\n"):
         if line and (line[0] not in _MARKS or (line[0] in "-!" and _is_prose(line, cells))):
-            if waiting and _ends_sentence(waiting[-1]):
+            if waiting and (waiting[-1].rstrip(_CLOSERS)[-1:] in _SENTENCE_ENDS):
                 cutter.add_prose(waiting, start)
                 waiting = []
             waiting.append(line)
@@ -160,10 +160,6 @@ def _is_prose(line: str, cells: bool) -> bool:
     # `!Kung` is a word, `! 1994` and `!a!!b` are cells of a table that a template has begun.
     cell = line[:2] in ("! ", "!") or "!!" in line or "|" in line
     return line[0] == "!" and not cell and not cells
-
-
-def _ends_sentence(line: str) -> bool:
-    return line.rstrip(_CLOSERS)[-1:] in _SENTENCE_ENDS
 
 
 class _Cutter:
@@ -216,7 +212,14 @@ class _Cutter:
             if links[0][0] < 0 or links[-1][1] > len(bare):
                 links = [link for link in links if link[0] >= 0 and link[1] <= len(bare)]
         if self._hides:
-            bare, links = _shown(bare, links)
+            text = bare
+            text = show(text)
+            bare = text.strip()
+            shift = len(text) - len(text.lstrip())
+            bare, links = (
+                bare,
+                [(start - shift, end - shift, title) for start, end, title in links],
+            )
         if "  " in bare:
             bare, links = _with_single_blanks(bare, links)
         if not bare:
@@ -232,14 +235,6 @@ class _Cutter:
             self._headings.pop()
         if heading:
             self._headings.append((level, show(heading) if self._hides else heading))
-
-
-def _shown(text: str, links: list[Link]) -> tuple[str, list[Link]]:
-    """Return the text with what was hidden, without blanks at its ends, and its links moved."""
-    text = show(text)
-    bare = text.strip()
-    shift = len(text) - len(text.lstrip())
-    return bare, [(start - shift, end - shift, title) for start, end, title in links]
 
 
 def _with_single_blanks(text: str, links: list[Link]) -> tuple[str, list[Link]]:

@@ -26,7 +26,11 @@ def version() -> str:
 def split(text: str, language: str) -> list[list[int]]:
     """Return [[start, end], …] in code points: the sentences in order, white space between them."""
     sentences: list[list[int]] = []
-    for start, end in _pieces(text, language):
+    document = pipeline(language)(text)
+    starts = {sentence.start_char for sentence in document.sents}
+    starts.update(stop.start() for stop in _WIDE_STOP.finditer(text))
+    moved = sorted({_before_openers(text, start) for start in starts} | {0})
+    for start, end in list(zip(moved, [*moved[1:], len(text)], strict=True)):
         words = text[start:end]
         start += len(words) - len(words.lstrip())
         end -= len(words) - len(words.rstrip())
@@ -37,15 +41,6 @@ def split(text: str, language: str) -> list[list[int]]:
         else:
             sentences.append([start, end])
     return sentences
-
-
-def _pieces(text: str, language: str) -> list[tuple[int, int]]:
-    """Return the library's sentences, without gaps, opening quotes moved to what they open."""
-    document = pipeline(language)(text)
-    starts = {sentence.start_char for sentence in document.sents}
-    starts.update(stop.start() for stop in _WIDE_STOP.finditer(text))
-    moved = sorted({_before_openers(text, start) for start in starts} | {0})
-    return list(zip(moved, [*moved[1:], len(text)], strict=True))
 
 
 def _before_openers(text: str, start: int) -> int:

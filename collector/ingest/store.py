@@ -114,12 +114,42 @@ def store_records(dump_file: DumpFile, records: Sequence[Record]) -> None:
         # Two files of one corpus may be read at once: they take turns, batch by batch.
         Corpus.objects.select_for_update().get(pk=dump_file.corpus_id)
         skipped = [record for record in records if isinstance(record, SkippedRecord)]
-        pages, repeated = _new_pages(dump_file, records)
-        counts = _counted(records, pages, skipped + repeated)
-        insert_pages(dump_file.corpus_id, pages)
-        _insert_subcategories(
-            dump_file.corpus_id, [each for each in records if isinstance(each, CategoryRecord)]
+        pages = [record for record in records if isinstance(record, PageRecord)]
+        stored = Article.objects.filter(corpus_id=dump_file.corpus_id)
+        titles = set(
+            stored.filter(title__in=[page.title for page in pages]).values_list("title", flat=True)
         )
+        ids = set(
+            stored.filter(page_id__in=[page.page_id for page in pages]).values_list(
+                "page_id", flat=True
+            )
+        )
+        new, repeated = [], []
+        for page in pages:
+            if page.title in titles:
+                repeated.append(SkippedRecord(page.title, "the corpus has a page of that title"))
+            elif page.page_id in ids:
+                repeated.append(
+                    SkippedRecord(page.title, f"the corpus has a page with the id {page.page_id}")
+                )
+            else:
+                titles.add(page.title)
+                ids.add(page.page_id)
+                new.append(page)
+        counts = _counted(records, new, skipped + repeated)
+        insert_pages(dump_file.corpus_id, new)
+        categories = [each for each in records if isinstance(each, CategoryRecord)]
+        id_of = _category_ids(
+            dump_file.corpus_id,
+            {title for each in categories for title in (each.title, *each.parents) if title},
+        )
+        rows = [
+            (id_of[parent[:MAX_NAME]], id_of[each.title[:MAX_NAME]])
+            for each in categories
+            for parent in each.parents
+            if each.title and parent != each.title
+        ]
+        insert_rows(Subcategory, ("parent_id", "child_id"), rows, ignore_conflicts=True)
         insert_rows(
             SkippedPage,
             ("dump_file_id", "title", "reason"),
@@ -138,42 +168,30 @@ def store_records(dump_file: DumpFile, records: Sequence[Record]) -> None:
     dump_file.pages_done, dump_file.counts = done, merged
 
 
-def _new_pages(
-    dump_file: DumpFile, records: Sequence[Record]
-) -> tuple[list[PageRecord], list[SkippedRecord]]:
-    """Return the pages the corpus does not have yet, and why the others are left out."""
-    pages = [record for record in records if isinstance(record, PageRecord)]
-    stored = Article.objects.filter(corpus_id=dump_file.corpus_id)
-    titles = set(
-        stored.filter(title__in=[page.title for page in pages]).values_list("title", flat=True)
-    )
-    ids = set(
-        stored.filter(page_id__in=[page.page_id for page in pages]).values_list(
-            "page_id", flat=True
-        )
-    )
-    new, repeated = [], []
-    for page in pages:
-        if page.title in titles:
-            repeated.append(SkippedRecord(page.title, "the corpus has a page of that title"))
-        elif page.page_id in ids:
-            repeated.append(
-                SkippedRecord(page.title, f"the corpus has a page with the id {page.page_id}")
-            )
-        else:
-            titles.add(page.title)
-            ids.add(page.page_id)
-            new.append(page)
-    return new, repeated
-
-
 def insert_pages(corpus_id: int, pages: Sequence[PageRecord]) -> Sequence[int]:
     """Insert articles with all that is in them; return their ids. Expects a transaction."""
     article_ids = reserve_ids(Article, len(pages))
     section_ids = iter(reserve_ids(Section, sum(len(page.sections) for page in pages)))
     articles, sections, paragraphs = [], [], []
     for article_id, page in zip(article_ids, pages, strict=True):
-        articles.append(_article_row(article_id, corpus_id, page))
+        timestamp = None
+        if page.timestamp:
+            moment = datetime.strptime(page.timestamp, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+            timestamp = connection.ops.adapt_datetimefield_value(moment)
+        articles.append(
+            (
+                article_id,
+                corpus_id,
+                page.page_id,
+                page.title,
+                page.kind,
+                page.redirect_target[:MAX_NAME],
+                page.revision_id,
+                timestamp,
+                page.is_list,
+                orjson.dumps(page.infoboxes).decode() if page.infoboxes else "[]",
+            )
+        )
         ids = []
         for position, (level, heading) in enumerate(page.sections):
             ids.append(next(section_ids))
@@ -192,25 +210,6 @@ def insert_pages(corpus_id: int, pages: Sequence[PageRecord]) -> Sequence[int]:
     return article_ids
 
 
-def _article_row(article_id: int, corpus_id: int, page: PageRecord) -> tuple[Any, ...]:
-    timestamp = None
-    if page.timestamp:
-        moment = datetime.strptime(page.timestamp, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-        timestamp = connection.ops.adapt_datetimefield_value(moment)
-    return (
-        article_id,
-        corpus_id,
-        page.page_id,
-        page.title,
-        page.kind,
-        page.redirect_target[:MAX_NAME],
-        page.revision_id,
-        timestamp,
-        page.is_list,
-        orjson.dumps(page.infoboxes).decode() if page.infoboxes else "[]",
-    )
-
-
 def _insert_categories(corpus_id: int, pages: list[tuple[int, PageRecord]]) -> None:
     ids = _category_ids(corpus_id, {title for _, page in pages for title in page.categories})
     rows = [
@@ -219,19 +218,6 @@ def _insert_categories(corpus_id: int, pages: list[tuple[int, PageRecord]]) -> N
         for title in page.categories
     ]
     insert_rows(ArticleCategory, ("article_id", "category_id"), rows, ignore_conflicts=True)
-
-
-def _insert_subcategories(corpus_id: int, pages: list[CategoryRecord]) -> None:
-    ids = _category_ids(
-        corpus_id, {title for page in pages for title in (page.title, *page.parents) if title}
-    )
-    rows = [
-        (ids[parent[:MAX_NAME]], ids[page.title[:MAX_NAME]])
-        for page in pages
-        for parent in page.parents
-        if page.title and parent != page.title
-    ]
-    insert_rows(Subcategory, ("parent_id", "child_id"), rows, ignore_conflicts=True)
 
 
 def _category_ids(corpus_id: int, named: set[str]) -> dict[str, int]:

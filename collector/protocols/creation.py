@@ -126,7 +126,9 @@ def create_collection(
         protocol_version=parameters.protocol.version,
         corpus=corpus,
         parameters=parameters.model_dump(mode="json"),
-        random_seed=_chosen(protocol) if seed is None else seed,
+        random_seed=(secrets.randbits(SEED_BITS) if withholds(protocol) else 0)
+        if seed is None
+        else seed,
         budget_cents=budget_cents,
         requester_name=requester_name,
         requester_contact=requester_contact,
@@ -141,10 +143,6 @@ def create_collection(
     except IntegrityError:
         raise ActionError(f"There is already a collection {slug!r}: choose another name.") from None
     return collection
-
-
-def _chosen(protocol: Protocol) -> int:
-    return secrets.randbits(SEED_BITS) if withholds(protocol) else 0
 
 
 def _write(collection: Collection, parameters: Parameters, texts: dict[str, str]) -> None:
@@ -499,22 +497,18 @@ def duplicate(
                 form_key=form_key,
                 **copied,
             )
-            _copy_parts(collection, made, now)
+            Stage.objects.bulk_create(
+                Stage(collection=made, name=stage.name, kind=stage.kind, position=stage.position)
+                for stage in collection.stages.order_by("position")
+            )
+            newest = {text.name: text.markdown for text in collection.texts.order_by("version")}
+            CollectionText.objects.bulk_create(
+                CollectionText(collection=made, name=name, version=1, markdown=text, created_at=now)
+                for name, text in newest.items()
+            )
     except IntegrityError:
         raise ActionError(f"There is already a collection {slug!r}: choose another name.") from None
     return made
-
-
-def _copy_parts(old: Collection, new: Collection, now: datetime) -> None:
-    Stage.objects.bulk_create(
-        Stage(collection=new, name=stage.name, kind=stage.kind, position=stage.position)
-        for stage in old.stages.order_by("position")
-    )
-    newest = {text.name: text.markdown for text in old.texts.order_by("version")}
-    CollectionText.objects.bulk_create(
-        CollectionText(collection=new, name=name, version=1, markdown=text, created_at=now)
-        for name, text in newest.items()
-    )
 
 
 def _draft(collection: Collection, instead: str) -> Collection:

@@ -238,16 +238,12 @@ class Protocol:
         try:
             return model.model_validate(values, context=STORED if stored else None)
         except ValidationError as error:
-            path = self._source(values, error)
+            name, *inside = error.errors()[0]["loc"] or [""]
+            scheme = _table(values.get(str(name))).get("scheme")
+            path = self.folder / SCHEMES / f"{scheme}.toml"
+            is_of_scheme = scheme and inside[:1] == ["fields"] and path.exists()
+            path = path if is_of_scheme else self.folder / "protocol.toml"
             raise ProtocolError(f"{path}: {wrong_values(error)}") from None
-
-    def _source(self, values: Mapping[str, object], error: ValidationError) -> Path:
-        """Return the file to mend: that of a label scheme where what is wrong first is in one."""
-        name, *inside = error.errors()[0]["loc"] or [""]
-        scheme = _table(values.get(str(name))).get("scheme")
-        path = self.folder / SCHEMES / f"{scheme}.toml"
-        is_of_scheme = scheme and inside[:1] == ["fields"] and path.exists()
-        return path if is_of_scheme else self.folder / "protocol.toml"
 
     def samples(self) -> dict[str, object]:
         """Return samples.toml: worked samples by kind of stage, none where there is no such file.

@@ -272,19 +272,16 @@ class FieldTable(Table):
 
     def mistakes(self) -> Iterator[Mistake]:
         """Yield what is wrong with the labels, each at its place in the field."""
-        yield from self._doubles()
+        values = [choice.value for choice in self.choices]
+        for place in _repeated(values):
+            sentence = f"two labels of {self.name!r} are the same: {values[place]!r}"
+            yield Mistake(("choices", place, "value"), sentence)
         yield from self._wrong_keys()
         yield from self._wrong_precedence()
         for place, choice in enumerate(self.choices):
             if self.groups and not choice.group:
                 sentence = f"every label of {self.name!r} needs a group: groups are labels too"
                 yield Mistake(("choices", place, "group"), sentence)
-
-    def _doubles(self) -> Iterator[Mistake]:
-        values = [choice.value for choice in self.choices]
-        for place in _repeated(values):
-            sentence = f"two labels of {self.name!r} are the same: {values[place]!r}"
-            yield Mistake(("choices", place, "value"), sentence)
 
     def _wrong_keys(self) -> Iterator[Mistake]:
         keys = [choice.key for choice in self.choices]

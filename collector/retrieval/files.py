@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db.models import Max
 
-from collector.array_files import Columns, column, exclusive_folder, put_in_place
+from collector.array_files import Columns, column, exclusive_folder, numpy, put_in_place
 from collector.graph.files import corpus_version
 from collector.graph.pages import first_paragraphs
 from collector.models import Corpus, Paragraph
@@ -58,30 +58,6 @@ def build(
     The bytes depend on the input alone. Memory: about 150 bytes for each different word, and a
     64th of the postings at a time. Raises RetrievalError where there are too many of them.
     """
-    n_texts = _write_postings(folder, texts, progress)
-    parts = range(1 << PART_BITS)
-    n_postings = sum(len(column(folder, f"texts-{part}", "<i4")) for part in parts)
-    if n_postings >> REST_BITS:
-        raise RetrievalError("The corpus has more n-grams than an index can hold: split it.")
-    with Columns(folder) as columns:
-        for part in parts:
-            _sort(folder, part, columns)
-            progress("n-grams in order", (part + 1) / len(parts))
-    keys = column(folder, "keys", "<u8")
-    n_often = len(column(folder, "often", "<u4"))
-    path = folder / "index"
-    arrays = index.create(path, n_texts, len(keys), n_postings, n_often)
-    for name in ("ids", "texts", "counts", "often_at", "often"):
-        arrays[name][:] = column(folder, name, arrays[name].dtype.str)
-    arrays["starts"][1:] = column(folder, "lengths", "<u4").cumsum(dtype="<u4")
-    _write_table(arrays, keys)
-    return path
-
-
-def _write_postings(folder: Path, texts: Iterable[tuple[int, str]], progress: Progress) -> int:
-    """Write the postings of all texts by the first bits of their keys; return how many texts."""
-    import numpy
-
     vocabulary = Vocabulary()
     edges = numpy.arange((1 << PART_BITS) + 1, dtype="<u8") << (KEY_BITS - PART_BITS)
     n_texts = 0
@@ -98,13 +74,48 @@ def _write_postings(folder: Path, texts: Iterable[tuple[int, str]], progress: Pr
                 columns.add(f"counts-{part}", postings.counts[here])
             n_texts += len(batch)
             progress(f"{n_texts:,} first paragraphs", 0.0)
-    return n_texts
+    parts = range(1 << PART_BITS)
+    n_postings = sum(len(column(folder, f"texts-{part}", "<i4")) for part in parts)
+    if n_postings >> REST_BITS:
+        raise RetrievalError("The corpus has more n-grams than an index can hold: split it.")
+    with Columns(folder) as columns:
+        for part in parts:
+            keys = column(folder, f"keys-{part}", "<u8")
+            # Texts are in order already.
+            order = numpy.argsort(keys, kind="stable")
+            counts = column(folder, f"counts-{part}", "<u4")[order]
+            keys = keys[order]
+            firsts = numpy.flatnonzero(numpy.diff(keys, prepend=~keys[:1]))
+            often = numpy.flatnonzero(counts >= MANY)
+            columns.add("keys", keys[firsts])
+            columns.add("lengths", numpy.diff(firsts, append=len(keys)).astype("<u4"))
+            columns.add("often_at", (often + columns.size("counts")).astype("<u4"))
+            columns.add("often", counts[often])
+            columns.add("texts", column(folder, f"texts-{part}", "<i4")[order])
+            columns.add("counts", numpy.minimum(counts, MANY).astype("<u1"))
+            progress("n-grams in order", (part + 1) / len(parts))
+    keys = column(folder, "keys", "<u8")
+    n_often = len(column(folder, "often", "<u4"))
+    path = folder / "index"
+    arrays = index.create(path, n_texts, len(keys), n_postings, n_often)
+    for name in ("ids", "texts", "counts", "often_at", "often"):
+        arrays[name][:] = column(folder, name, arrays[name].dtype.str)
+    arrays["starts"][1:] = column(folder, "lengths", "<u4").cumsum(dtype="<u4")
+    bits = table_bits(len(keys))
+    n_before = numpy.zeros(1 << bits, "<i8")
+    for start in range(0, len(keys), KEYS_AT_ONCE):
+        some = keys[start : start + KEYS_AT_ONCE]
+        prefixes = (some >> (KEY_BITS - bits)).astype("<i8")
+        n_before += numpy.bincount(prefixes, minlength=1 << bits)
+        arrays["rests"][start : start + len(some)] = some >> (KEY_BITS - bits - REST_BITS) & (
+            (1 << REST_BITS) - 1
+        )
+    arrays["firsts"][1:] = n_before.cumsum()
+    return path
 
 
 def _postings(texts: list[str], vocabulary: Vocabulary) -> _Postings:
     """Return the postings of these texts, numbered from 0."""
-    import numpy
-
     numbers: list[int] = []
     ends = []
     for text in texts:
@@ -132,41 +143,6 @@ def _postings(texts: list[str], vocabulary: Vocabulary) -> _Postings:
     postings, counts = numpy.unique(found << TEXT_BITS | places, return_counts=True)
     texts_of = (postings & ((1 << TEXT_BITS) - 1)).astype("<i4")
     return _Postings(keys[order][postings >> TEXT_BITS], texts_of, counts.astype("<u4"))
-
-
-def _sort(folder: Path, part: int, columns: Columns) -> None:
-    """Add the n-grams of one part to the columns, with their postings."""
-    import numpy
-
-    keys = column(folder, f"keys-{part}", "<u8")
-    # Texts are in order already.
-    order = numpy.argsort(keys, kind="stable")
-    counts = column(folder, f"counts-{part}", "<u4")[order]
-    keys = keys[order]
-    firsts = numpy.flatnonzero(numpy.diff(keys, prepend=~keys[:1]))
-    often = numpy.flatnonzero(counts >= MANY)
-    columns.add("keys", keys[firsts])
-    columns.add("lengths", numpy.diff(firsts, append=len(keys)).astype("<u4"))
-    columns.add("often_at", (often + columns.size("counts")).astype("<u4"))
-    columns.add("often", counts[often])
-    columns.add("texts", column(folder, f"texts-{part}", "<i4")[order])
-    columns.add("counts", numpy.minimum(counts, MANY).astype("<u1"))
-
-
-def _write_table(arrays: dict[str, Any], keys: Any) -> None:
-    """Fill in where n-grams are found by the first bits of their keys, and the next bits."""
-    import numpy
-
-    bits = table_bits(len(keys))
-    n_before = numpy.zeros(1 << bits, "<i8")
-    for start in range(0, len(keys), KEYS_AT_ONCE):
-        some = keys[start : start + KEYS_AT_ONCE]
-        prefixes = (some >> (KEY_BITS - bits)).astype("<i8")
-        n_before += numpy.bincount(prefixes, minlength=1 << bits)
-        arrays["rests"][start : start + len(some)] = some >> (KEY_BITS - bits - REST_BITS) & (
-            (1 << REST_BITS) - 1
-        )
-    arrays["firsts"][1:] = n_before.cumsum()
 
 
 # A larger corpus is built by the command, in a process of its own.

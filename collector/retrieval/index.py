@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector import array_files
-from collector.array_files import ArraysError
+from collector.array_files import ArraysError, numpy
 from collector.retrieval.terms import BUCKET_BITS, JOINT, N_BUCKETS, bucket, counts, grams
 
 VERSION = 1
@@ -101,14 +101,11 @@ class Vocabulary(dict[str, int]):
 
     def keys_of_words(self, words: Any) -> Any:
         """Return the key (uint64) of each of these words, given by number."""
-        import numpy
-
         keys = self._keys
         return numpy.fromiter((keys[word] for word in words.tolist()), "<u8", len(words))
 
     def keys_of_pairs(self, firsts: Any, seconds: Any) -> Any:
         """Return the key (uint64) of each pair of neighbours, given by numbers."""
-        import numpy
         from murmurhash.mrmr import hash_unicode
 
         words = self._words
@@ -185,8 +182,6 @@ class Index:
 
     def search(self, question: str, k: int) -> list[SearchHit]:
         """Return the k texts of the highest scores above 0, best first."""
-        import numpy
-
         terms = self._terms(question)
         left = sum(term.most for term in terms)
         scores = numpy.zeros(self.n_texts)
@@ -211,8 +206,6 @@ class Index:
 
     def rank(self, question: str, candidates: Any) -> list[SearchHit]:
         """Return all candidates (numbers of texts, ascending), those of the highest score first."""
-        import numpy
-
         scores = numpy.zeros(len(candidates))
         return self._best(candidates, self._terms(question), len(candidates), scores)
 
@@ -222,8 +215,6 @@ class Index:
         HotpotQA C.1, Algorithm 2: those that share at least C of the question's different n-grams,
         for the least C ≥ 1 that leaves at most `at_most`; there may be none.
         """
-        import numpy
-
         shared = numpy.zeros(self.n_texts, "<u2")
         for gram in dict.fromkeys(grams(self._prepare(question))):
             first, last = self._postings(key_of(gram))
@@ -237,8 +228,6 @@ class Index:
         self, candidates: Any, terms: Sequence[_Term], k: int, scores: Any
     ) -> list[SearchHit]:
         """Return the k best of the candidates, ascending, once the terms are added to `scores`."""
-        import numpy
-
         # Of the type of the lists, or each would be copied.
         wanted = numpy.asarray(candidates, "<i4")
         for term in terms:
@@ -262,8 +251,6 @@ class Index:
 
     def _in_bucket(self, number: int) -> tuple[Any, Any]:
         """Return the texts with an n-gram of the bucket, ascending, and how many they have."""
-        import numpy
-
         beyond = BUCKET_BITS - self._table_bits
         prefix, low = number >> beyond, number & ((1 << beyond) - 1)
         first, last = int(self._firsts[prefix]), int(self._firsts[prefix + 1])
@@ -284,8 +271,6 @@ class Index:
         return texts[different], numpy.add.reduceat(counts, different, dtype="<i8")
 
     def _full_counts(self, start: int, end: int) -> Any:
-        import numpy
-
         counts = self._counts[start:end]
         first, last = numpy.searchsorted(self._often_at, [start, end])
         if first < last:
@@ -295,8 +280,6 @@ class Index:
 
     def _postings(self, key: int) -> tuple[int, int]:
         """Return where the postings of one n-gram begin and end."""
-        import numpy
-
         prefix = key >> (KEY_BITS - self._table_bits)
         rest = key >> (KEY_BITS - self._table_bits - REST_BITS) & ((1 << REST_BITS) - 1)
         first, last = int(self._firsts[prefix]), int(self._firsts[prefix + 1])

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector import array_files
-from collector.array_files import ArraysError, Columns, column, exclusive_folder, put_in_place
+from collector.array_files import (
+    ArraysError,
+    Columns,
+    column,
+    exclusive_folder,
+    numpy,
+    put_in_place,
+)
 from collector.models import Corpus, Paragraph
 from collector.models.corpus import ArticleKind, CorpusKind, CorpusState
 from collector.retrieval.files import folder_of, state_of
@@ -79,8 +86,6 @@ class PassageIndex:
         """
 
         def weight(texts: Any, counts: Any, n_times: int) -> Any:
-            import numpy
-
             idf = _idf(self.n_texts, len(texts))
             own = (1 + math.log(n_times)) * idf
             return own * (1 + numpy.log(counts)) * idf / self._norms[texts]
@@ -92,8 +97,6 @@ class PassageIndex:
         return len(self._postings(term)[0])
 
     def _best(self, query: str, k: int, weight: Callable[[Any, Any, int], Any]) -> list[SearchHit]:
-        import numpy
-
         scores = numpy.zeros(self.n_texts)
         # Sums of floats depend on their order, which no hash may decide.
         for term, n_times in sorted(Counter(terms(query)).items()):
@@ -137,10 +140,26 @@ def build(
 
     The bytes depend on the input alone. Memory: about 150 bytes for each different term.
     """
-    import numpy
-
     numbers: dict[str, int] = {}
-    batches = _write_postings(folder, texts, numbers, progress)
+    batches: list[_Batch] = []
+    remaining, n_texts, n_postings = iter(texts), 0, 0
+    with Columns(folder) as columns:
+        while some := list(islice(remaining, TEXTS_AT_ONCE)):
+            found = [
+                [numbers.setdefault(term, len(numbers)) for term in terms(text)] for _, text in some
+            ]
+            lengths = numpy.array([len(each) for each in found], "<u4")
+            flat = numpy.array([number for each in found for number in each], "<u8")
+            of_text = numpy.repeat(numpy.arange(len(some), dtype="<u8"), lengths)
+            postings, counts = numpy.unique(flat << TEXT_BITS | of_text, return_counts=True)
+            columns.add("ids", numpy.array([each for each, _ in some], "<i8"))
+            columns.add("lengths", lengths)
+            columns.add("terms", (postings >> TEXT_BITS).astype("<u4"))
+            columns.add("texts", (postings & (TEXTS_AT_ONCE - 1)).astype("<i4") + n_texts)
+            columns.add("counts", numpy.minimum(counts, MOST).astype("<u2"))
+            batches.append(_Batch(n_postings, n_postings + len(postings)))
+            n_texts, n_postings = n_texts + len(some), n_postings + len(postings)
+            progress(f"{n_texts:,} paragraphs", 0.0)
     ids = column(folder, "ids", "<i8")
     of_term = column(folder, "terms", "<u4")
     in_order = sorted((term.encode(), number) for term, number in numbers.items())
@@ -169,70 +188,29 @@ def build(
     arrays["words"][:] = numpy.frombuffer(b"".join(term for term, _ in in_order), "<u1")
     arrays["word_at"][1:] = numpy.cumsum([len(term) for term, _ in in_order], dtype="<u8")
     arrays["starts"][1:] = n_with.cumsum(dtype="<u8")
-    _sort_postings(folder, batches, rank, n_with, arrays)
-    return path
-
-
-def _write_postings(
-    folder: Path, texts: Iterable[tuple[int, str]], numbers: dict[str, int], progress: Progress
-) -> list[_Batch]:
-    """Write columns of (term, text, count), terms numbered as they are met; return batches."""
-    import numpy
-
-    batches: list[_Batch] = []
-    remaining, n_texts, n_postings = iter(texts), 0, 0
-    with Columns(folder) as columns:
-        while some := list(islice(remaining, TEXTS_AT_ONCE)):
-            found = [
-                [numbers.setdefault(term, len(numbers)) for term in terms(text)] for _, text in some
-            ]
-            lengths = numpy.array([len(each) for each in found], "<u4")
-            flat = numpy.array([number for each in found for number in each], "<u8")
-            of_text = numpy.repeat(numpy.arange(len(some), dtype="<u8"), lengths)
-            postings, counts = numpy.unique(flat << TEXT_BITS | of_text, return_counts=True)
-            columns.add("ids", numpy.array([each for each, _ in some], "<i8"))
-            columns.add("lengths", lengths)
-            columns.add("terms", (postings >> TEXT_BITS).astype("<u4"))
-            columns.add("texts", (postings & (TEXTS_AT_ONCE - 1)).astype("<i4") + n_texts)
-            columns.add("counts", numpy.minimum(counts, MOST).astype("<u2"))
-            batches.append(_Batch(n_postings, n_postings + len(postings)))
-            n_texts, n_postings = n_texts + len(some), n_postings + len(postings)
-            progress(f"{n_texts:,} paragraphs", 0.0)
-    return batches
-
-
-def _sort_postings(
-    folder: Path, batches: list[_Batch], rank: Any, n_with: Any, arrays: dict[str, Any]
-) -> None:
-    """Put the postings in the order of terms, then of texts; and the norms of tf-idf vectors."""
-    import numpy
-
-    columns = {
-        name: column(folder, name, kind)
-        for name, kind in (("terms", "<u4"), ("texts", "<i4"), ("counts", "<u2"))
-    }
+    # Postings by term, batch by batch; those of a term stay in the order of texts.
+    of_text, n_times = column(folder, "texts", "<i4"), column(folder, "counts", "<u2")
     free = arrays["starts"][:-1].astype("<i8")
     idf = _idf(len(arrays["ids"]), n_with)
     squares = numpy.zeros(len(arrays["ids"]))
     for batch in batches:
         here = slice(batch.start, batch.end)
-        ranks, texts = rank[columns["terms"][here]], columns["texts"][here]
+        ranks = rank[of_term[here]]
         order = numpy.argsort(ranks, kind="stable")
-        ranks, texts, counts = ranks[order], texts[order], columns["counts"][here][order]
+        ranks, found, counts = ranks[order], of_text[here][order], n_times[here][order]
         first = numpy.flatnonzero(numpy.diff(ranks.astype("<i8"), prepend=-1))
         lengths = numpy.diff(first, append=len(ranks))
         within = numpy.arange(len(ranks)) - numpy.repeat(first, lengths)
         places = free[ranks] + within
-        arrays["texts"][places], arrays["counts"][places] = texts, counts
+        arrays["texts"][places], arrays["counts"][places] = found, counts
         free[ranks[first]] += lengths
         weights = (1 + numpy.log(counts.astype("<f8"))) * idf[ranks]
-        squares += numpy.bincount(texts, weights * weights, minlength=len(squares))
+        squares += numpy.bincount(found, weights * weights, minlength=len(squares))
     arrays["norms"][:] = numpy.sqrt(numpy.maximum(squares, 1e-300))
+    return path
 
 
 def _idf(n_texts: int, n_with: Any) -> Any:
-    import numpy
-
     return 1 + numpy.log((1 + n_texts) / (1 + n_with))
 
 

@@ -12,6 +12,8 @@ from itertools import islice
 from typing import Any
 from zlib import crc32
 
+from collector.array_files import numpy
+
 BUCKET_BITS = 24
 N_BUCKETS = 1 << BUCKET_BITS
 # Not a letter of any word, so that two words joined by it are no third.
@@ -182,16 +184,12 @@ class Signatures:
     """The signatures of texts, added some at a time: uint32[n_texts, N_HASHES] in the end."""
 
     def __init__(self) -> None:
-        import numpy
-
         random = numpy.random.Generator(numpy.random.PCG64(1))
         self._factors = random.integers(1, 1 << 63, N_HASHES, dtype="<u8") * 2 + 1
         self._parts: list[Any] = []
 
     def add(self, texts: Sequence[Any]) -> None:
         """Add texts, each the numbers of its terms (uint64) in order."""
-        import numpy
-
         hashed = [_runs(text, SHINGLE) for text in texts]
         filled = [at for at, each in enumerate(hashed) if len(each)]
         part = numpy.full((len(texts), N_HASHES), EMPTY, "<u4")
@@ -209,8 +207,6 @@ class Signatures:
         least_share: of their shingles in common, by signatures. What is nearly the same as a text
         of a group is of the group.
         """
-        import numpy
-
         if not self._parts:
             return []
         signatures = numpy.concatenate(self._parts)
@@ -277,15 +273,11 @@ class Groups:
 
 
 def _numbers(text: str) -> Any:
-    import numpy
-
     return numpy.array([crc32(term.encode()) for term in terms(text)], "<u8")
 
 
 def _runs(terms: Any, length: int) -> Any:
     """Return a hash of each run of terms; a shorter text is one run."""
-    import numpy
-
     if len(terms) == 0:
         return terms
     length = min(length, len(terms))

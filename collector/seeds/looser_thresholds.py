@@ -1,6 +1,6 @@
 """What the seeds' thresholds would give at other values: what to loosen when there are too few."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,7 +106,28 @@ def find_looser(collection: Collection, needed: int) -> LooserThresholds:
     if now >= needed or any(one.n_seeds >= needed for one in single):
         return LooserThresholds(single, [])
     loosest = wider | dict(_values(parameters.seeds))
-    return LooserThresholds(single, _together(table, loosest, needed, counted))
+    changes: dict[str, Any] = {}
+    for name in (name for name in table if name in loosest):
+        changes[name] = loosest[name]
+        if (number := counted(changes)) >= needed:
+            break
+    enough = min(needed, number) if changes else needed
+    for name in list(changes):
+        fewer = {key: value for key, value in changes.items() if key != name}
+        if counted(fewer) >= enough:
+            changes = fewer
+    names = list(changes)
+    return LooserThresholds(
+        single,
+        [
+            LooserThreshold(
+                f"{TABLE}.{name}",
+                changes[name],
+                counted({key: changes[key] for key in names[: at + 1]}),
+            )
+            for at, name in enumerate(names)
+        ],
+    )
 
 
 def fitting_length(protocol: Protocol, corpus: Corpus) -> FittingLength | None:
@@ -132,34 +153,6 @@ def fitting_length(protocol: Protocol, corpus: Corpus) -> FittingLength | None:
     values = [max(1, round(usual * share)) for share in LESS]
     value, n_seeds = next((value, n) for value in values if (n := counted(value)) >= ENOUGH * most)
     return FittingLength(usual, value, n_usual, n_seeds)
-
-
-def _together(
-    table: dict[str, Any],
-    loosest: dict[str, Any],
-    needed: int,
-    counted: Callable[[dict[str, Any]], int],
-) -> list[LooserThreshold]:
-    """Return thresholds at their loosest that together give enough, without those in vain."""
-    changes: dict[str, Any] = {}
-    for name in (name for name in table if name in loosest):
-        changes[name] = loosest[name]
-        if (number := counted(changes)) >= needed:
-            break
-    enough = min(needed, number) if changes else needed
-    for name in list(changes):
-        fewer = {key: value for key, value in changes.items() if key != name}
-        if counted(fewer) >= enough:
-            changes = fewer
-    names = list(changes)
-    return [
-        LooserThreshold(
-            f"{TABLE}.{name}",
-            changes[name],
-            counted({key: changes[key] for key in names[: at + 1]}),
-        )
-        for at, name in enumerate(names)
-    ]
 
 
 def _values(table: Any) -> Iterator[tuple[str, int]]:

@@ -149,7 +149,28 @@ def select_seeds(
         for what, left in found.steps if isinstance(found, Offered) else ():
             tell(what, left)
         offered = _beside_earlier(collection, found)
-        chosen = _choose(collection, offered, taken, wanted, parameters)
+        number = sum(wanted.values())
+        protocol = get_protocol(collection.protocol)
+        placed = list(placed_seeds(collection, protocol))
+        by_key: dict[str, Candidate] = {}
+        apart = set[str]()
+        while len(by_key) < number:
+            candidate = next(offered, None)
+            if candidate is None:
+                raise ActionError(
+                    f"The corpus offers {len(by_key):,}{' more' if taken else ''} "
+                    f"seed{'' if len(by_key) == 1 else 's'}, {number:,} are needed"
+                    f"{_of_what(wanted, parameters)}. Ask for fewer, or loosen what the parameters "
+                    "ask of a seed."
+                )
+            if candidate.key not in taken | apart:
+                by_key.setdefault(candidate.key, candidate)
+            if placed and len(by_key) == number:
+                # What is nearly the same as seeds of two splits would join them.
+                _, joining = joined(placed, list(by_key.values()), least_share(parameters))
+                apart |= joining
+                by_key = {key: each for key, each in by_key.items() if key not in joining}
+        chosen = list(by_key.values())
         first = (collection.seeds.aggregate(last=Max("position"))["last"] or 0) + 1
         stages = _in_turn(wanted, parameters)
         return store_candidates(collection, parameters, chosen, stages, first)
@@ -316,41 +337,6 @@ def _in_turn(wanted: dict[str, int], parameters: Parameters) -> list[str]:
     first = [name for name in qualifying for _ in range(wanted[name])]
     most = max((wanted[name] for name in others), default=0)
     return first + [name for turn in range(most) for name in others if turn < wanted[name]]
-
-
-def _choose(
-    collection: Collection,
-    offered: Iterator[Candidate],
-    taken: set[str],
-    wanted: dict[str, int],
-    parameters: Parameters,
-) -> list[Candidate]:
-    """Return the first candidates that were never chosen, as many as all stages want.
-
-    What is nearly the same as seeds of two splits is left out: it would join them. Raises
-    ActionError where there are too few.
-    """
-    number = sum(wanted.values())
-    protocol = get_protocol(collection.protocol)
-    placed = list(placed_seeds(collection, protocol))
-    chosen: dict[str, Candidate] = {}
-    apart = set[str]()
-    while len(chosen) < number:
-        candidate = next(offered, None)
-        if candidate is None:
-            raise ActionError(
-                f"The corpus offers {len(chosen):,}{' more' if taken else ''} "
-                f"seed{'' if len(chosen) == 1 else 's'}, {number:,} are needed"
-                f"{_of_what(wanted, parameters)}. Ask for fewer, or loosen what the parameters ask "
-                "of a seed."
-            )
-        if candidate.key not in taken | apart:
-            chosen.setdefault(candidate.key, candidate)
-        if placed and len(chosen) == number:
-            _, joining = joined(placed, list(chosen.values()), least_share(parameters))
-            apart |= joining
-            chosen = {key: each for key, each in chosen.items() if key not in joining}
-    return list(chosen.values())
 
 
 def _of_what(wanted: dict[str, int], parameters: Parameters) -> str:

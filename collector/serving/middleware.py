@@ -30,16 +30,11 @@ class HostMiddleware:
         host = request.META.get("HTTP_HOST", "").rsplit(":", 1)[0].lower()
         urlconf = settings.HOST_URLCONFS.get(host)
         if urlconf is None:
-            return _unknown()
+            workers = settings.MARKETPLACE_URL if settings.EMBEDDED else ""
+            addresses = {"home": settings.COLLECTOR_URL, "workers": workers}
+            return HttpResponseBadRequest(render_to_string("unknown_host.html", addresses))
         request.urlconf = urlconf  # type: ignore[attr-defined]
         return self.get_response(request)
-
-
-def _unknown() -> HttpResponse:
-    """Return the page for another name; its style comes from the site's own, as nothing else is."""
-    workers = settings.MARKETPLACE_URL if settings.EMBEDDED else ""
-    addresses = {"home": settings.COLLECTOR_URL, "workers": workers}
-    return HttpResponseBadRequest(render_to_string("unknown_host.html", addresses))
 
 
 # What a view's decorators have asked for.

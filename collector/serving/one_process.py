@@ -40,7 +40,10 @@ def prepare() -> None:
         # Its tables alone live there: all others' migrations would be walked through for nothing.
         call_command("migrate", "marketplace", database="marketplace", verbosity=0)
         make_requester()
-        _remember_address()
+        path = settings.HOME / ADDRESSES
+        known = path.read_text("utf-8").split() if path.exists() else []
+        if settings.COLLECTOR_URL not in known:
+            private_text(path, "\n".join([*known, settings.COLLECTOR_URL, ""]))
         # Whoever held a collection was this process's predecessor, stopped amid a round.
         Collection.objects.filter(maintained_until__isnull=False).update(maintained_until=None)
 
@@ -74,14 +77,6 @@ def adopt_moved_hits() -> None:
                 "move_questions", old, settings.COLLECTOR_URL, requester=REQUESTER, verbosity=0
             )
     private_text(path, f"{settings.COLLECTOR_URL}\n")
-
-
-def _remember_address() -> None:
-    """Keep this site's address: HITs go up that lead here."""
-    path = settings.HOME / ADDRESSES
-    known = path.read_text("utf-8").split() if path.exists() else []
-    if settings.COLLECTOR_URL not in known:
-        private_text(path, "\n".join([*known, settings.COLLECTOR_URL, ""]))
 
 
 def server(port: int) -> Any:

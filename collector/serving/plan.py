@@ -68,7 +68,21 @@ def plan(environ: Mapping[str, str], only: str = EVERYTHING) -> Plan:
     except WrongEnvironment as wrong:
         raise CannotServeError(str(wrong)) from None
     alone = only == MARKETPLACE_ALONE
-    _check_services(environ, alone)
+    needed = {
+        "DATABASE_URL": "postgres://USER:PASSWORD@HOST/collector",
+        "MARKETPLACE_DATABASE_URL": "postgres://USER:PASSWORD@HOST/marketplace",
+        "REDIS_URL": "redis://HOST:6379/0",
+    }
+    if alone:
+        needed = {name: needed[name] for name in ("MARKETPLACE_DATABASE_URL",)}
+    missing = [f"{name}={example}" for name, example in needed.items() if not environ.get(name)]
+    if missing:
+        other = "" if alone else "; or install Docker with compose, and `make serve` brings them"
+        raise CannotServeError(f"Set {', '.join(missing)} to say where the services are{other}.")
+    if environ.get("DATABASE_URL") == environ["MARKETPLACE_DATABASE_URL"]:
+        raise CannotServeError(
+            "DATABASE_URL and MARKETPLACE_DATABASE_URL are the same: make a database for each."
+        )
     tls = _tls(environ)
     port = environment.PORT
     market_port = port if alone else port + 1
@@ -76,11 +90,32 @@ def plan(environ: Mapping[str, str], only: str = EVERYTHING) -> Plan:
         raise CannotServeError(f"PORT={port}: {port + 1} and {port + 2} are needed too; lower it.")
     market_url = environment.MARKETPLACE_URL or _address(environ, tls, market_port)
     own_url = "" if alone else environment.COLLECTOR_URL or _address(environ, tls, port)
-    fronted = _is_fronted([url for url in (own_url, market_url) if url], tls)
+    addresses = [url for url in (own_url, market_url) if url]
+    if len({origin(address)[1:] for address in addresses}) < len(addresses):
+        raise CannotServeError(ONE_SITE.format(addresses[0]))
+    schemes = {origin(address)[0] for address in addresses}
+    if len(schemes) > 1 or (tls and schemes == {"http"}):
+        raise CannotServeError(
+            "Begin COLLECTOR_URL and MARKETPLACE_URL both with https://, or both with http:// and "
+            "without TLS_CERTIFICATE."
+        )
+    fronted = schemes == {"https"} and not tls
     inside = f"http://127.0.0.1:{market_port}" if fronted else market_url
     endpoint = environment.MTURK_ENDPOINT_URL or inside
     host = "127.0.0.1" if fronted else "0.0.0.0"
-    settings = _market_settings(environ, environment.home, market_url, endpoint, fronted)
+    hosts = dict.fromkeys(origin(address)[1] for address in (market_url, endpoint))
+    found = {
+        "MARKETPLACE_DATABASE_URL": environ["MARKETPLACE_DATABASE_URL"],
+        "MARKETPLACE_DATA_DIR": str(environment.home / "marketplace"),
+        "MARKETPLACE_BASE_URL": market_url,
+        "MARKETPLACE_HOSTS": ",".join(hosts),
+        "MARKETPLACE_BEHIND_TLS_PROXY": "yes" if fronted else "no",
+        "MARKETPLACE_OPEN_SIGN_IN": "no",
+        "MARKETPLACE_OPEN_DESK": "no",
+        "MARKETPLACE_DELIVER_EVENTS": "no",
+        "MARKETPLACE_HASHED_STATIC": "yes",
+    }
+    settings = {name: environ.get(name) or value for name, value in found.items()}
     if not alone:
         settings |= {
             "DATABASE_URL": environ["DATABASE_URL"],
@@ -98,31 +133,28 @@ def plan(environ: Mapping[str, str], only: str = EVERYTHING) -> Plan:
         live_url = environment.COLLECTOR_LIVE_URL
         if live_url or not fronted:
             settings["COLLECTOR_LIVE_URL"] = live_url or _address(environ, tls, port + 2)
+    market = ("python", "-m", "marketplace")
+    collect = ("collectstatic", "--no-input", "--verbosity", "0")
+    steps = [
+        Process("marketplace's database", (*market, "migrate", "--database", "marketplace")),
+        Process("marketplace's style", (*market, *collect)),
+    ]
+    if not alone:
+        keys = ("--keys-file", str(environment.home / "requester.json"), "--endpoint-url", endpoint)
+        steps += [
+            Process("Collector's database", ("python", "manage.py", "migrate")),
+            Process("Collector's style", ("python", "manage.py", *collect)),
+            Process(
+                "requester's account", (*market, "create_requester", "The dataset team", *keys)
+            ),
+        ]
     return Plan(
         settings=settings,
-        preparations=_preparations(alone, environment.home, endpoint),
+        preparations=tuple(steps),
         processes=_processes(alone, host, port, market_port, tls),
         listening=(host, (market_port,) if alone else (port, market_port, port + 2)),
         warning="" if market_url.startswith("https:") else NO_ENCRYPTION,
     )
-
-
-def _check_services(environ: Mapping[str, str], alone: bool) -> None:
-    needed = {
-        "DATABASE_URL": "postgres://USER:PASSWORD@HOST/collector",
-        "MARKETPLACE_DATABASE_URL": "postgres://USER:PASSWORD@HOST/marketplace",
-        "REDIS_URL": "redis://HOST:6379/0",
-    }
-    if alone:
-        needed = {name: needed[name] for name in ("MARKETPLACE_DATABASE_URL",)}
-    missing = [f"{name}={example}" for name, example in needed.items() if not environ.get(name)]
-    if missing:
-        other = "" if alone else "; or install Docker with compose, and `make serve` brings them"
-        raise CannotServeError(f"Set {', '.join(missing)} to say where the services are{other}.")
-    if environ.get("DATABASE_URL") == environ["MARKETPLACE_DATABASE_URL"]:
-        raise CannotServeError(
-            "DATABASE_URL and MARKETPLACE_DATABASE_URL are the same: make a database for each."
-        )
 
 
 def _tls(environ: Mapping[str, str]) -> tuple[str, str] | None:
@@ -149,57 +181,6 @@ def _address(environ: Mapping[str, str], tls: object, port: int) -> str:
         )
     scheme = "https" if tls else "http"
     return f"{scheme}://{domain}" + ("" if port == DEFAULT_PORTS[scheme] else f":{port}")
-
-
-def _is_fronted(addresses: list[str], tls: object) -> bool:
-    """Return whether a server in front ends TLS: https:// is promised without a certificate."""
-    if len({origin(address)[1:] for address in addresses}) < len(addresses):
-        raise CannotServeError(ONE_SITE.format(addresses[0]))
-    schemes = {origin(address)[0] for address in addresses}
-    if len(schemes) > 1 or (tls and schemes == {"http"}):
-        raise CannotServeError(
-            "Begin COLLECTOR_URL and MARKETPLACE_URL both with https://, or both with http:// and "
-            "without TLS_CERTIFICATE."
-        )
-    return schemes == {"https"} and not tls
-
-
-def _market_settings(
-    environ: Mapping[str, str], home: Path, url: str, endpoint: str, fronted: bool
-) -> dict[str, str]:
-    """Return the marketplace's settings; whatever the environment names of them stays."""
-    hosts = dict.fromkeys(origin(address)[1] for address in (url, endpoint))
-    found = {
-        "MARKETPLACE_DATABASE_URL": environ["MARKETPLACE_DATABASE_URL"],
-        "MARKETPLACE_DATA_DIR": str(home / "marketplace"),
-        "MARKETPLACE_BASE_URL": url,
-        "MARKETPLACE_HOSTS": ",".join(hosts),
-        "MARKETPLACE_BEHIND_TLS_PROXY": "yes" if fronted else "no",
-        "MARKETPLACE_OPEN_SIGN_IN": "no",
-        "MARKETPLACE_OPEN_DESK": "no",
-        "MARKETPLACE_DELIVER_EVENTS": "no",
-        "MARKETPLACE_HASHED_STATIC": "yes",
-    }
-    return {name: environ.get(name) or value for name, value in found.items()}
-
-
-def _preparations(alone: bool, home: Path, endpoint: str) -> tuple[Process, ...]:
-    market = ("python", "-m", "marketplace")
-    collect = ("collectstatic", "--no-input", "--verbosity", "0")
-    steps = [
-        Process("marketplace's database", (*market, "migrate", "--database", "marketplace")),
-        Process("marketplace's style", (*market, *collect)),
-    ]
-    if not alone:
-        keys = ("--keys-file", str(home / "requester.json"), "--endpoint-url", endpoint)
-        steps += [
-            Process("Collector's database", ("python", "manage.py", "migrate")),
-            Process("Collector's style", ("python", "manage.py", *collect)),
-            Process(
-                "requester's account", (*market, "create_requester", "The dataset team", *keys)
-            ),
-        ]
-    return tuple(steps)
 
 
 def _processes(

@@ -63,7 +63,10 @@ def open_collection(chosen: dict[str, Any], **options: Any) -> None:
             contact=chosen["contact"],
             budget=chosen["budget"],
             seed=chosen["seed"],
-            set=[f"{key}={json.dumps(value)}" for key, value in _parameters(chosen)],
+            set=[
+                f"{key}={json.dumps(value)}"
+                for key, value in list(chosen.get("parameters", {}).items())
+            ],
             **options,
         )
     collection = Collection.objects.get(slug=slug)
@@ -72,11 +75,6 @@ def open_collection(chosen: dict[str, Any], **options: Any) -> None:
     if collection.state == CollectionState.DRAFT:
         call_command("estimate", slug, **options)
         call_command("publish", slug, **options)
-
-
-def _parameters(chosen: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Return what a collection changes of its protocol's parameters."""
-    return list(chosen.get("parameters", {}).items())
 
 
 def finish_collection(chosen: dict[str, Any], out: Path, **options: Any) -> None:

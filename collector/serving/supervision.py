@@ -36,7 +36,8 @@ class Supervised:
     def bury(self, now: float) -> str:
         """Note that it has ended, and return what to say; it is to begin again after a pause."""
         assert self.running
-        how = _how(self.running.returncode)
+        code = self.running.returncode
+        how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         self.running = None
         self.deaths.append(now)
         lately = sum(now - at < WITHIN_SECONDS for at in self.deaths)
@@ -133,10 +134,6 @@ def kill_group(group: int, number: signal.Signals) -> None:
     # A Mac says that it is not permitted where only the dead are left.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
-
-
-def _how(code: int) -> str:
-    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
 def stop_orphans() -> None:

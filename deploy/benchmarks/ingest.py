@@ -17,7 +17,7 @@ from typing import Any
 import mwparserfromhell
 
 from collector.ingest.dump import Dump, Source, parse_page, text_of
-from collector.ingest.ingestion import read_records
+from collector.ingest.records import read_records
 from collector.ingest.wikitext import Wikitext
 from deploy.benchmarks.peers import peer
 

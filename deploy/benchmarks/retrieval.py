@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from collector.ingest.dump import Dump
-from collector.ingest.ingestion import read_records
-from collector.ingest.records import PageRecord
+from collector.ingest.records import PageRecord, read_records
 from collector.retrieval.files import build
 from collector.retrieval.index import Index
 from collector.retrieval.terms import grams, words

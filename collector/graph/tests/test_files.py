@@ -72,7 +72,7 @@ def test_who_dies_half_way_leaves_nothing_that_is_read(islands: Corpus, monkeypa
         raise MemoryError
 
     with monkeypatch.context() as patched:
-        patched.setattr(graph_builder, "_turn_round", dies)
+        patched.setattr(graph_builder.graph_file, "create", dies)
         with pytest.raises(MemoryError):
             build_graph(islands)
     assert not LinkGraph.objects.exists()

@@ -92,7 +92,16 @@ def ingest_books(
         licence_address(options.licence)
     tables = read_tables(path for path in paths if is_table(path))
     files = [path for path in paths if not is_table(path)]
-    found = _identified(files, tables, processes, report)
+    by_document: dict[str, IdentifiedBook] = {}
+    for number, each in enumerate(identify_books(files, tables, processes), start=1):
+        other = by_document.setdefault(each.document, each)
+        if other is not each:
+            raise BookError(
+                f"{each.path.name} and {other.path.name} are the same book, {each.document!r}; "
+                "give one of them."
+            )
+        report("files", number, len(files))
+    found = list(by_document.values())
     corpus = _corpus_of(found, options)
     known = set(corpus.books.values_list("document", flat=True)) if corpus.pk else set()
     documents = [each.document for each in found]
@@ -100,7 +109,12 @@ def ingest_books(
     new = [each for each in found if not _is_stored(corpus, each, books.passage_tokens)]
     more = _additions(corpus, tables, {*documents, *known}) if corpus.pk else {}
     if corpus.pk and (new or more):
-        _check_unused(corpus)
+        used = corpus.collections.order_by("slug").first()
+        if used is not None:
+            raise BookError(
+                f"The collection {used.slug} uses the corpus {corpus.slug}, so it stays as it is; "
+                "read new books into a corpus of their own."
+            )
     if not corpus.pk:
         corpus.save(force_insert=True)
     for number, record in enumerate(
@@ -110,7 +124,29 @@ def ingest_books(
         report("books", number, len(new))
     for book, add in more.items():
         add(book)
-    _finish(corpus, options, found)
+    if options.licence:
+        corpus.licence_name = options.licence
+        corpus.licence_url = options.licence_url or licence_address(options.licence)
+    elif corpus.licence_name in ("", PUBLIC_DOMAIN):
+        free = all(each.bounds.is_gutenberg and not each.header.is_copyrighted for each in found)
+        corpus.licence_name = PUBLIC_DOMAIN if free else UNKNOWN
+        corpus.licence_url = PUBLIC_DOMAIN_URL if free else ""
+    if options.name:
+        corpus.name = options.name
+    stored_books = corpus.books.all()
+    corpus.source = "\n".join(sorted(stored_books.values_list("file_name", flat=True)))
+    parts = {
+        part: stored_books.aggregate(n=Count(part))["n"]
+        for part in ("chapters", "passages", "questions")
+    }
+    corpus.counts = {
+        "books": stored_books.count(),
+        **parts,
+        "summaries": Paragraph.objects.filter(article__corpus=corpus).count(),
+        "tokens": stored_books.aggregate(n=Sum("n_tokens"))["n"] or 0,
+    }
+    corpus.state = CorpusState.READY
+    corpus.save()
     stored = [each.document for each in new]
     there = {*documents, *known}
     return IngestReport(
@@ -121,21 +157,6 @@ def ingest_books(
         sum(len(pairs) for document, pairs in tables.pairs.items() if document not in there)
         + sum(document not in there for document in tables.summaries),
     )
-
-
-def _identified(
-    paths: Sequence[Path], tables: Tables, processes: int, report: Report
-) -> list[IdentifiedBook]:
-    found: dict[str, IdentifiedBook] = {}
-    for number, book in enumerate(identify_books(paths, tables, processes), start=1):
-        other = found.setdefault(book.document, book)
-        if other is not book:
-            raise BookError(
-                f"{book.path.name} and {other.path.name} are the same book, {book.document!r}; "
-                "give one of them."
-            )
-        report("files", number, len(paths))
-    return list(found.values())
 
 
 def _corpus_of(found: Sequence[IdentifiedBook], options: CorpusOptions) -> Corpus:
@@ -240,15 +261,6 @@ def _add(book: Book, pairs: Sequence[Pair], summary: str | None, summary_row: Ro
         _store_summary(book.article, summary)
 
 
-def _check_unused(corpus: Corpus) -> None:
-    used = corpus.collections.order_by("slug").first()
-    if used is not None:
-        raise BookError(
-            f"The collection {used.slug} uses the corpus {corpus.slug}, so it stays as it is; "
-            "read new books into a corpus of their own."
-        )
-
-
 def _store(corpus: Corpus, record: BookRecord, tables: Tables, passage_tokens: int) -> None:
     """Store a book with all that belongs to it, all or nothing."""
     found = record.found
@@ -257,7 +269,13 @@ def _store(corpus: Corpus, record: BookRecord, tables: Tables, passage_tokens: i
         Corpus.objects.select_for_update().get(pk=corpus.pk)
         if corpus.books.filter(document=found.document).exists():
             return
-        article = _article(corpus, found)
+        title = found.title
+        if corpus.articles.filter(title=title).exists():
+            title = f"{title} ({found.document[:40]})"
+        last = corpus.articles.aggregate(last=Max("page_id"))["last"] or 0
+        article = Article.objects.create(
+            corpus=corpus, page_id=last + 1, title=title, revision_id=0
+        )
         book = Book.objects.create(
             corpus=corpus,
             article=article,
@@ -299,14 +317,6 @@ def _table_rows(record: BookRecord, tables: Tables) -> dict[str, dict[str, str]]
     return rows
 
 
-def _article(corpus: Corpus, found: IdentifiedBook) -> Article:
-    title = found.title
-    if corpus.articles.filter(title=title).exists():
-        title = f"{title} ({found.document[:40]})"
-    last = corpus.articles.aggregate(last=Max("page_id"))["last"] or 0
-    return Article.objects.create(corpus=corpus, page_id=last + 1, title=title, revision_id=0)
-
-
 def _url(found: IdentifiedBook) -> str:
     if found.row:
         return found.row.url[:500]
@@ -325,29 +335,3 @@ def _store_summary(article: Article, summary: str | None) -> None:
     if summary:
         section = Section.objects.create(article=article, position=0, level=0)
         Paragraph.objects.create(article=article, section=section, position=0, text=summary)
-
-
-def _finish(corpus: Corpus, options: CorpusOptions, found: Sequence[IdentifiedBook]) -> None:
-    """Set what is known only when all books are stored: licence, sources, totals, state."""
-    if options.licence:
-        corpus.licence_name = options.licence
-        corpus.licence_url = options.licence_url or licence_address(options.licence)
-    elif corpus.licence_name in ("", PUBLIC_DOMAIN):
-        free = all(each.bounds.is_gutenberg and not each.header.is_copyrighted for each in found)
-        corpus.licence_name = PUBLIC_DOMAIN if free else UNKNOWN
-        corpus.licence_url = PUBLIC_DOMAIN_URL if free else ""
-    if options.name:
-        corpus.name = options.name
-    books = corpus.books.all()
-    corpus.source = "\n".join(sorted(books.values_list("file_name", flat=True)))
-    parts = {
-        part: books.aggregate(n=Count(part))["n"] for part in ("chapters", "passages", "questions")
-    }
-    corpus.counts = {
-        "books": books.count(),
-        **parts,
-        "summaries": Paragraph.objects.filter(article__corpus=corpus).count(),
-        "tokens": books.aggregate(n=Sum("n_tokens"))["n"] or 0,
-    }
-    corpus.state = CorpusState.READY
-    corpus.save()

@@ -177,7 +177,12 @@ class _Heading(NamedTuple):
 
 def find_chapters(text: str) -> list[Chapter]:
     """Return the chapters in order; none where the text shows no way that it is parted."""
-    blocks = _blocks(text)
+    blocks: list[_Block] = []
+    end = 0
+    for match in _BLOCK.finditer(text):
+        gap = text.count("\n", end, match.start()) - 1 if blocks else 2
+        blocks.append(_Block(match.start(), match.end(), match[0], gap))
+        end = match.end()
     parts = _runs(text, _numbered(blocks, _styles(_PARTS)))
     ways: tuple[Callable[[], list[_Heading]], ...] = (
         lambda: _runs(text, _numbered(blocks, _styles(_CHAPTERS))),
@@ -191,16 +196,6 @@ def find_chapters(text: str) -> list[Chapter]:
         if found:
             break
     return _chapters(text, blocks, sorted(parts + found, key=lambda one: one.block.start))
-
-
-def _blocks(text: str) -> list[_Block]:
-    found: list[_Block] = []
-    end = 0
-    for match in _BLOCK.finditer(text):
-        gap = text.count("\n", end, match.start()) - 1 if found else 2
-        found.append(_Block(match.start(), match.end(), match[0], gap))
-        end = match.end()
-    return found
 
 
 def _is_short(block: _Block) -> bool:
@@ -466,7 +461,9 @@ def read_tables(paths: Iterable[Path]) -> Tables:
         columns, rows = _rows(path)
         for wanted, read in _LAYOUTS:
             if wanted[1] in columns:
-                _check(path, columns, wanted)
+                missing = [column for column in wanted if column not in columns]
+                if missing:
+                    raise BookError(f"{path.name} lacks the column {missing[0]}.")
                 read(tables, path.name, rows)
                 break
         else:
@@ -503,12 +500,6 @@ def _rows(path: Path) -> tuple[list[str], Iterator[tuple[int, Row]]]:
         return list(reader.fieldnames or ()), rows()
     except csv.Error as error:
         raise BookError(f"{path.name}, line 1: {error}.") from None
-
-
-def _check(path: Path, columns: list[str], wanted: Iterable[str]) -> None:
-    missing = [column for column in wanted if column not in columns]
-    if missing:
-        raise BookError(f"{path.name} lacks the column {missing[0]}.")
 
 
 def _documents(tables: Tables, name: str, rows: Iterable[tuple[int, Row]]) -> None:
@@ -652,25 +643,21 @@ def identify(path: Path, tables: Tables) -> IdentifiedBook:
         )
     missing = 0
     if row is not None:
-        found, missing = _within_marks(text, found, row)
+        # The story between the table's marks, never more than the licence leaves.
+        first, last = story_range(text, row)
+        start, end = found.start, found.end
+        if first is not None and found.start < first < found.end:
+            start = first
+        if last is not None and start < last < found.end:
+            end = last
+        asked = ((row.story_start, first), (row.story_end, last))
+        missing = sum(place is None for mark, place in asked if mark.strip())
+        found = BookBounds(*trimmed(text, start, end), found.is_gutenberg)
     if len(text[found.start : found.end].split()) < LEAST_WORDS:
         raise BookError(f"{path.name} is no book: it has fewer than {LEAST_WORDS} words.")
     sha256 = hashlib.sha256(content).hexdigest()
     document = row.id if row else path.stem[:MAX_DOCUMENT]
     return IdentifiedBook(path, document, row, sha256, encoding, told, found, missing)
-
-
-def _within_marks(text: str, found: BookBounds, row: Document) -> tuple[BookBounds, int]:
-    """Return the story between the table's marks, never more than the licence leaves."""
-    first, last = story_range(text, row)
-    start, end = found.start, found.end
-    if first is not None and found.start < first < found.end:
-        start = first
-    if last is not None and start < last < found.end:
-        end = last
-    asked = ((row.story_start, first), (row.story_end, last))
-    missing = sum(place is None for mark, place in asked if mark.strip())
-    return BookBounds(*trimmed(text, start, end), found.is_gutenberg), missing
 
 
 def read_book(found: IdentifiedBook, language: str, passage_tokens: int) -> BookRecord:

@@ -112,7 +112,7 @@ def sections_of(
     if (
         blocks
         and blocks[0].kind == HEADING
-        and _same(blocks[0].text, title)
+        and blocks[0].text.casefold() == title.casefold()
         and _stands_above(blocks)
     ):
         blocks.pop(0)
@@ -131,10 +131,6 @@ def sections_of(
             paragraphs.append((len(sections) - 1, block.kind, block.text, list(block.links)))
             pages.append(block.pages)
     return sections, paragraphs, pages, n_left_out
-
-
-def _same(heading: str, title: str) -> bool:
-    return heading.casefold() == title.casefold()
 
 
 def _leads_nowhere(blocks: Sequence[Block], number: int) -> bool:

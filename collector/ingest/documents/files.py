@@ -62,20 +62,17 @@ class DocumentFile:
             return
         with TemporaryDirectory() as folder:
             path = Path(folder) / f"document{PurePosixPath(self.name).suffix.lower()}"
-            self._unpack(path)
+            with (
+                damage_told(f"{self.name} is damaged inside {self.path.name}."),
+                zipfile.ZipFile(self.path) as archive,
+                archive.open(self.member) as packed,
+                path.open("wb") as file,
+            ):
+                while piece := packed.read(_PIECE):
+                    file.write(piece)
+                    if file.tell() > MOST_BYTES:
+                        raise _too_large(self.name)
             yield path
-
-    def _unpack(self, path: Path) -> None:
-        with (
-            damage_told(f"{self.name} is damaged inside {self.path.name}."),
-            zipfile.ZipFile(self.path) as archive,
-            archive.open(self.member) as packed,
-            path.open("wb") as file,
-        ):
-            while piece := packed.read(_PIECE):
-                file.write(piece)
-                if file.tell() > MOST_BYTES:
-                    raise _too_large(self.name)
 
 
 @contextmanager
@@ -185,18 +182,13 @@ def _listed(archive_at: tuple[Path, str]) -> list[DocumentFile]:
     ]
 
 
-def _leads_out(member: zipfile.ZipInfo) -> bool:
-    """Return whether a member is a link, or has a path to somewhere else."""
-    path = PurePosixPath(member.filename.replace("\\", "/"))
-    is_link = stat.S_ISLNK(member.external_attr >> 16)
-    has_drive = any(":" in part for part in path.parts[:1])
-    return is_link or path.is_absolute() or ".." in path.parts or has_drive
-
-
 def check_members(members: list[zipfile.ZipInfo], name: str) -> None:
     """Raise DocumentError for an archive that would harm: a bomb, or one that climbs out."""
     for each in members:
-        if _leads_out(each):
+        path = PurePosixPath(each.filename.replace("\\", "/"))
+        is_link = stat.S_ISLNK(each.external_attr >> 16)
+        has_drive = any(":" in part for part in path.parts[:1])
+        if is_link or path.is_absolute() or ".." in path.parts or has_drive:
             raise DocumentError(
                 f"{name} was not opened: its file {each.filename!r} leads out of the archive."
             )

@@ -151,7 +151,13 @@ def ingest_documents(
     """
     if options.licence and not options.licence_url:
         licence_address(options.licence)
-    corpus = _existing(options)
+    corpus = Corpus.objects.filter(slug=options.slug).first()
+    if corpus is not None and corpus.kind != CorpusKind.DOCUMENTS:
+        raise DocumentError(
+            f"The corpus {corpus.slug} holds no documents; give these one of their own."
+        )
+    if corpus is not None and options.language and options.language != corpus.language:
+        raise DocumentError(f"The corpus {corpus.slug} is in {language_name(corpus.language)}.")
     known = _known(corpus)
     files, left_out = find_files(paths)
     with tempfile.TemporaryFile() as spool:
@@ -169,13 +175,34 @@ def ingest_documents(
         ]
         unchanged += len(entries) - len(new) - len(changed)
         if corpus is not None and (new or changed):
-            _check_growing(corpus)
-            needed = _needed(corpus, changed, left_out)
+            if users := curators_of(corpus):
+                raise DocumentError(
+                    f"{named(users)} has sets of pages of the corpus {corpus.slug}, so it stays as "
+                    "it is; read new documents into a corpus of their own."
+                )
+            needed = set()
+            for each in changed:
+                articles = corpus.articles.filter(document__external_id=each.external_id)
+                if users := users_of_documents(corpus, articles):
+                    needed.add(each.external_id)
+                    left_out.append(
+                        f"{each.external_id} has changed, but workers of {named(users)} can be "
+                        "shown it as it was, so it stays: give what is new an id of its own."
+                    )
             changed = [each for each in changed if each.external_id not in needed]
         corpus = corpus or _created(options, language)
         done = IngestReport(corpus, unchanged=unchanged, left_out=left_out)
         if new or changed:
-            _store_all(corpus, _in_order(new, changed, entries), known, spool, done, report, stored)
+            wanted = {each.external_id for each in (*new, *changed)}
+            _store_all(
+                corpus,
+                [each for each in entries if each.external_id in wanted],
+                known,
+                spool,
+                done,
+                report,
+                stored,
+            )
     if options.licence:
         corpus.licence_name = options.licence
         corpus.licence_url = options.licence_url or licence_address(options.licence)
@@ -187,17 +214,6 @@ def ingest_documents(
     # Workers search what was indexed before, until this is done; a run before may have died here.
     build_again(corpus)
     return done
-
-
-def _existing(options: CorpusOptions) -> Corpus | None:
-    corpus = Corpus.objects.filter(slug=options.slug).first()
-    if corpus is not None and corpus.kind != CorpusKind.DOCUMENTS:
-        raise DocumentError(
-            f"The corpus {corpus.slug} holds no documents; give these one of their own."
-        )
-    if corpus is not None and options.language and options.language != corpus.language:
-        raise DocumentError(f"The corpus {corpus.slug} is in {language_name(corpus.language)}.")
-    return corpus
 
 
 def _known(corpus: Corpus | None) -> dict[str, _Known]:
@@ -229,24 +245,22 @@ def _read(
             if isinstance(each, LeftOut):
                 left_out.append(each.why)
             else:
-                entries.append(_spooled(each, spool))
+                place = spool.tell()
+                pickle.dump(each, spool)
+                n_letters = sum(len(block.text) for block in each.text.blocks)
+                entries.append(
+                    _Entry(
+                        each.external_id,
+                        each.title,
+                        each.sha256,
+                        each.file_name,
+                        each.language,
+                        n_letters,
+                        place,
+                    )
+                )
         report(READING, number, len(files))
     return entries, unchanged
-
-
-def _spooled(found: FoundDocument, spool: IO[bytes]) -> _Entry:
-    place = spool.tell()
-    pickle.dump(found, spool)
-    n_letters = sum(len(block.text) for block in found.text.blocks)
-    return _Entry(
-        found.external_id,
-        found.title,
-        found.sha256,
-        found.file_name,
-        found.language,
-        n_letters,
-        place,
-    )
 
 
 def _without_doubles(entries: list[_Entry], left_out: list[str]) -> list[_Entry]:
@@ -291,29 +305,6 @@ def _of_language(
     return kept
 
 
-def _check_growing(corpus: Corpus) -> None:
-    """Raise DocumentError where candidate sets name the corpus's pages."""
-    if users := curators_of(corpus):
-        raise DocumentError(
-            f"{named(users)} has sets of pages of the corpus {corpus.slug}, so it stays as it is; "
-            "read new documents into a corpus of their own."
-        )
-
-
-def _needed(corpus: Corpus, changed: list[_Entry], left_out: list[str]) -> set[str]:
-    """Return the ids of changed documents that stay as they were, and name them."""
-    found = set()
-    for each in changed:
-        articles = corpus.articles.filter(document__external_id=each.external_id)
-        if users := users_of_documents(corpus, articles):
-            found.add(each.external_id)
-            left_out.append(
-                f"{each.external_id} has changed, but workers of {named(users)} can be shown it as "
-                "it was, so it stays: give what is new an id of its own."
-            )
-    return found
-
-
 def _created(options: CorpusOptions, language: str) -> Corpus:
     try:
         corpus = storable(
@@ -329,11 +320,6 @@ def _created(options: CorpusOptions, language: str) -> Corpus:
         raise DocumentError(str(error)) from None
     corpus.save(force_insert=True)
     return corpus
-
-
-def _in_order(new: list[_Entry], changed: list[_Entry], all_: list[_Entry]) -> list[_Entry]:
-    wanted = {each.external_id for each in (*new, *changed)}
-    return [each for each in all_ if each.external_id in wanted]
 
 
 def _store_all(
@@ -501,12 +487,24 @@ def count_again(corpus: Corpus, *, is_licence_given: bool = False) -> None:
     files = sorted(set(documents.values_list("file_name", flat=True)))
     more = [f"{len(files) - NAMED:,} more"] if files[NAMED:] else []
     corpus.source = "\n".join([*files[:NAMED], *more])
+    articles = Article.objects.filter(corpus=corpus)
+    kinds = dict(
+        Paragraph.objects.filter(article__corpus=corpus)
+        .order_by()
+        .values_list("kind")
+        .annotate(n=Count("pk"))
+    )
     corpus.counts = {
         "documents": documents.count(),
         "formats": dict(documents.order_by("format").values_list("format").annotate(n=Count("pk"))),
         "pages": documents.aggregate(n=Sum("n_pages"))["n"] or 0,
         **_losses(corpus),
-        **_paragraph_counts(corpus),
+        "sections": articles.aggregate(n=Count("sections"))["n"],
+        "paragraphs": kinds.get(ParagraphKind.PARAGRAPH, 0),
+        "list_items": kinds.get(ParagraphKind.LIST_ITEM, 0),
+        "paragraphs_linked_in_corpus": Paragraph.objects.filter(
+            article__corpus=corpus, n_links_in_corpus__gt=0
+        ).count(),
         # The indexes of before name paragraphs that are gone.
         **{key: n for key, n in corpus.counts.items() if key == "removed"},
     }
@@ -524,21 +522,3 @@ def _losses(corpus: Corpus) -> dict[str, Any]:
         kept += n_characters
         left_out.update(of_document)
     return {"characters": kept, "left_out": dict(sorted(left_out.items()))}
-
-
-def _paragraph_counts(corpus: Corpus) -> dict[str, int]:
-    articles = Article.objects.filter(corpus=corpus)
-    kinds = dict(
-        Paragraph.objects.filter(article__corpus=corpus)
-        .order_by()
-        .values_list("kind")
-        .annotate(n=Count("pk"))
-    )
-    return {
-        "sections": articles.aggregate(n=Count("sections"))["n"],
-        "paragraphs": kinds.get(ParagraphKind.PARAGRAPH, 0),
-        "list_items": kinds.get(ParagraphKind.LIST_ITEM, 0),
-        "paragraphs_linked_in_corpus": Paragraph.objects.filter(
-            article__corpus=corpus, n_links_in_corpus__gt=0
-        ).count(),
-    }

@@ -166,22 +166,21 @@ def _documents(file: DocumentFile, path: Path, sha256: str) -> Read:
     if kind.has_rows:
         found = _in_one_line([_row(row, file) for row in kind.rows(path, file.name)], file.name)
         return found or [LeftOut(f"{file.name} holds no document.")]
-    return [_found(file, sha256, kind.read(path, file.name))]
-
-
-def _found(file: DocumentFile, sha256: str, text: DocumentText) -> FoundDocument:
+    text = kind.read(path, file.name)
     if not has_text(text.blocks):
         raise DocumentError(" ".join((f"{file.name} holds no text.", *text.notes)))
     title = text.title or PurePosixPath(file.name).stem.replace("_", " ")
-    return FoundDocument(
-        external_id=file.name,
-        title=title[:MAX_TITLE],
-        format=file.format,
-        file_name=file.name,
-        sha256=sha256,
-        text=text,
-        language=_language(text),
-    )
+    return [
+        FoundDocument(
+            external_id=file.name,
+            title=title[:MAX_TITLE],
+            format=file.format,
+            file_name=file.name,
+            sha256=sha256,
+            text=text,
+            language=_language(text),
+        )
+    ]
 
 
 def _in_one_line(found: Read, name: str) -> Read:

@@ -82,7 +82,19 @@ def upload_documents(
     try:
         private_path(folder)
         with upload.kept():
-            n_files, not_kept = _keep_all(folder, files)
+            n_files, not_kept = 0, list[str]()
+            for path, file in files:
+                try:
+                    _keep(folder / safe_path(path), file)
+                    n_files += 1
+                except OSError as error:
+                    if why := UNFIT.get(error.errno or 0):
+                        not_kept.append(f"{path} is left out: {why}")
+                    else:
+                        raise ActionError(f"Nothing was kept: {storing_failure(error)}") from None
+            if not n_files:
+                raise ActionError("\n".join(not_kept) or "Choose a file first.")
+            n_files, not_kept = (n_files, not_kept)
         upload.give_back(n_files=n_files, outcome={NOT_KEPT: not_kept})
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -96,23 +108,6 @@ def safe_path(path: str) -> str:
     parts = [part[:200] for part in PurePosixPath(path.replace("\\", "/")).parts]
     kept = [part for part in parts if part not in ("..", "/", ".")]
     return "/".join(kept[-MOST_FOLDERS:]) or "document"
-
-
-def _keep_all(folder: Path, files: Iterable[tuple[str, UploadedFile]]) -> tuple[int, list[str]]:
-    """Return how many files were kept, and a sentence for each that no disk takes."""
-    n_files, not_kept = 0, list[str]()
-    for path, file in files:
-        try:
-            _keep(folder / safe_path(path), file)
-            n_files += 1
-        except OSError as error:
-            if why := UNFIT.get(error.errno or 0):
-                not_kept.append(f"{path} is left out: {why}")
-            else:
-                raise ActionError(f"Nothing was kept: {storing_failure(error)}") from None
-    if not n_files:
-        raise ActionError("\n".join(not_kept) or "Choose a file first.")
-    return n_files, not_kept
 
 
 def _keep(path: Path, file: UploadedFile) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from collector.ingest import ingestion, store
+from collector.ingest import records, store
 from collector.ingest.errors import DumpError
 from collector.ingest.ingestion import CorpusOptions, ingest_files
 from collector.ingest.store import AlreadyReading, store_records
@@ -89,7 +89,7 @@ def rows() -> list[tuple[object, ...]]:
 def test_stopped_between_any_two_statements_it_ends_as_if_never_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingestion, "BATCH_PAGES", 1)
+    monkeypatch.setattr(records, "BATCH_PAGES", 1)
     path = write(tmp_path / "d.xml", dump(PAGES))
     ingest_files([path], CorpusOptions(slug="whole"))
     whole = rows()

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from collector.ingest import ingestion
+from collector.ingest import records
 from collector.ingest.dump import Dump, Site
 from collector.ingest.errors import DumpError
-from collector.ingest.ingestion import batches, pack, read_records, unpack
-from collector.ingest.records import PageReader, Record
+from collector.ingest.records import PageReader, Record, batches, pack, read_records, unpack
 from collector.ingest.tests.dumps import dump, write
 from collector.processes import Helping, in_order
 
@@ -23,10 +22,10 @@ PAGES = {f"Page {n}": f"Text {n} of [[Page {n + 1}]]." for n in range(30)}
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingestion, "BATCH_PAGES", 4)
+    monkeypatch.setattr(records, "BATCH_PAGES", 4)
 
 
-def records(path: Path, processes: int, skip: int = 0) -> list[Record]:
+def all_records(path: Path, processes: int, skip: int = 0) -> list[Record]:
     opened = Dump(path)
     found = read_records(opened, opened.site, processes, skip)
     return [record for batch in found for record in batch]
@@ -34,17 +33,17 @@ def records(path: Path, processes: int, skip: int = 0) -> list[Record]:
 
 def test_the_number_of_processes_does_not_change_the_result(tmp_path: Path) -> None:
     path = write(tmp_path / "d.xml.bz2", dump(PAGES))
-    one = records(path, 1)
+    one = all_records(path, 1)
     assert [record[0] for record in one] == list(PAGES)
-    assert records(path, 2) == one
-    assert records(path, 2, skip=7) == one[7:]
+    assert all_records(path, 2) == one
+    assert all_records(path, 2, skip=7) == one[7:]
 
 
 def test_what_a_killed_process_has_left_is_removed_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left, held, new = (tmp_path / f"{ingestion.PREFIX}{name}" for name in ("left", "held", "new"))
+    left, held, new = (tmp_path / f"{records.PREFIX}{name}" for name in ("left", "held", "new"))
     for folder in (left, held, new):
         folder.mkdir()
         (folder / "0").write_bytes(b"pages")
@@ -54,7 +53,7 @@ def test_what_a_killed_process_has_left_is_removed_by_the_next(
     fcntl.flock(lock, fcntl.LOCK_EX)
     try:
         path = write(tmp_path / "d.xml.bz2", dump(PAGES))
-        assert len(records(path, 2)) == len(PAGES)
+        assert len(all_records(path, 2)) == len(PAGES)
     finally:
         os.close(lock)
     assert set(tmp_path.iterdir()) == {path, held, new}
@@ -73,10 +72,10 @@ def test_records_of_every_kind_come_back_from_another_process_as_they_went() -> 
         "<title>Cut",
     ]
     reader = PageReader(Site(namespaces={"category": 14}))
-    records = [reader.read(each.encode()) for each in xml]
-    assert len({type(record) for record in records}) == 4
-    back = unpack(pack(records))
-    assert [(type(record), record) for record in back] == [(type(each), each) for each in records]
+    found = [reader.read(each.encode()) for each in xml]
+    assert len({type(record) for record in found}) == 4
+    back = unpack(pack(found))
+    assert [(type(record), record) for record in back] == [(type(each), each) for each in found]
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -92,7 +91,7 @@ def test_the_pages_before_a_damaged_place_come_first(processes: int, tmp_path: P
 
 
 def test_a_batch_ends_at_its_bytes_or_its_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingestion, "BATCH_BYTES", 10)
+    monkeypatch.setattr(records, "BATCH_BYTES", 10)
     assert list(batches(iter([b"a" * 12, b"b", b"c", b"d", b"e", b"f"]))) == [
         [b"a" * 12],
         [b"b", b"c", b"d", b"e"],
@@ -109,7 +108,7 @@ def test_a_process_that_dies_is_one_clear_line() -> None:
 
     dying: Any = Dying()
     with pytest.raises(DumpError, match="fewer --processes"):
-        list(ingestion._unpacked(in_order(dying, lambda each: b"", iter([[b""]]), 1)))
+        list(records.unpacked(in_order(dying, lambda each: b"", iter([[b""]]), 1)))
 
 
 def test_whoever_waits_does_what_comes_next_and_the_order_stays() -> None:
@@ -161,7 +160,7 @@ def test_nothing_is_left_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyP
     between = tmp_path / "between"
     between.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(between))
-    assert len(records(path, 2)) == 30
+    assert len(all_records(path, 2)) == 30
     opened = Dump(path)
     stopped = read_records(opened, opened.site, 2)
     assert [len(next(stopped)), len(next(stopped))] == [4, 4]

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
-from django.db.models import QuerySet
 from django.db.models.functions import Length
 
-from collector.array_files import Columns
+from collector.array_files import Columns, numpy
 from collector.models import Corpus, Paragraph, Section
 from collector.models.corpus import ArticleKind, CorpusKind, ParagraphKind
 from collector.retrieval.passages import PassageIndex, build_passages, passages_of
@@ -25,7 +24,6 @@ from collector.seeds.candidate import GROUP, Candidate, Offered, step
 from collector.seeds.passage_sets.drawing import (
     CAPITAL,
     DocumentNames,
-    Drawing,
     Drawn,
     PassageSetsTable,
     Surveyed,
@@ -58,8 +56,6 @@ class Reading:
 
         names: of each document, by which others may name it.
         """
-        import numpy
-
         self._reader, self._signatures = TermReader(), Signatures()
         self._cited = DocumentNames(self._reader, enumerate(names))
         self._documents: list[int] = []
@@ -88,8 +84,6 @@ class Reading:
 
     def surveyed(self, table: PassageSetsTable) -> Surveyed:
         """Return what connects the passages by some rules."""
-        import numpy
-
         same = self._signatures.groups(table.near_duplicate_share)
         weights = self._reader.weights()
         found = connections(
@@ -157,7 +151,19 @@ def passage_sets(
             corpus, index, sets[start : start + SETS_AT_ONCE], rows, documents, together
         )
     )
-    return Offered(found, _steps(len(rows), table, drawn))
+    n_passages = len(rows)
+    fitting = f"of {table.min_characters:,} to {table.max_characters:,} characters"
+    steps = [step("passage", fitting, n_passages)]
+    left_out = (
+        (drawn.n_doubles, "nearly the same as another"),
+        (drawn.n_common, "found in too many documents"),
+        (drawn.n_between, "found in documents of two splits"),
+    )
+    for number, why in left_out:
+        if number:
+            n_passages -= number
+            steps.append(step("passage", f"after leaving out {number:,} {why}", n_passages))
+    return Offered(found, tuple(steps))
 
 
 def set_counter(corpus: Corpus) -> Callable[[PassageSetsTable], int] | None:
@@ -193,22 +199,6 @@ def set_counter(corpus: Corpus) -> Callable[[PassageSetsTable], int] | None:
     return count
 
 
-def _steps(n_passages: int, table: PassageSetsTable, drawn: Drawing) -> tuple[tuple[str, int], ...]:
-    """Return what was left after each reason for which passages are in no set."""
-    fitting = f"of {table.min_characters:,} to {table.max_characters:,} characters"
-    steps = [step("passage", fitting, n_passages)]
-    left_out = (
-        (drawn.n_doubles, "nearly the same as another"),
-        (drawn.n_common, "found in too many documents"),
-        (drawn.n_between, "found in documents of two splits"),
-    )
-    for number, why in left_out:
-        if number:
-            n_passages -= number
-            steps.append(step("passage", f"after leaving out {number:,} {why}", n_passages))
-    return tuple(steps)
-
-
 def _documents(corpus: Corpus) -> list[_Document]:
     """Return the documents by number, in an order that no database decides."""
     articles = corpus.articles.filter(kind=ArticleKind.ARTICLE).order_by("page_id")
@@ -231,7 +221,14 @@ def _passages(
     by_title = {each.title: number for number, each in enumerate(documents)}
     trees = _trees(corpus)
     found = (
-        _fitting(corpus, table)
+        Paragraph.objects.annotate(n_characters=Length("text"))
+        .filter(
+            article__corpus=corpus,
+            article__kind=ArticleKind.ARTICLE,
+            kind=ParagraphKind.PARAGRAPH,
+            n_characters__gte=table.min_characters,
+            n_characters__lte=table.max_characters,
+        )
         .order_by("article__page_id", "position")
         .values_list("pk", "article_id", "section_id", "text", "links")
     )
@@ -239,16 +236,6 @@ def _passages(
         linked = {by_title[target] for _, _, target in links if target in by_title}
         rows.append(pk)
         yield Passage(numbers[article], trees[section], text, sorted(linked))
-
-
-def _fitting(corpus: Corpus, table: PassageSetsTable) -> QuerySet[Paragraph]:
-    return Paragraph.objects.annotate(n_characters=Length("text")).filter(
-        article__corpus=corpus,
-        article__kind=ArticleKind.ARTICLE,
-        kind=ParagraphKind.PARAGRAPH,
-        n_characters__gte=table.min_characters,
-        n_characters__lte=table.max_characters,
-    )
 
 
 def _trees(corpus: Corpus) -> dict[int, int]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from collector.array_files import Columns, column
+from collector.array_files import Columns, column, numpy
 from collector.protocols.parameters import AtMost, Table
 from collector.retrieval.terms import Groups, terms
 
@@ -138,8 +138,6 @@ class TermReader:
 
     def weights(self) -> Any:
         """Return how much each term tells that two passages share, float64 by number."""
-        import numpy
-
         return numpy.array([self._weight(number) for number in range(len(self._words))])
 
     def _number(self, term: str) -> int:
@@ -170,8 +168,6 @@ class TermColumns:
 
     def add(self, passage: int, parts: Sequence[Sequence[int]]) -> None:
         """Add the single terms of a passage, and the pairs of neighbours in its parts."""
-        import numpy
-
         single: set[int] = set()
         for part in parts:
             single.update(number & ~CAPITAL for number in part)
@@ -183,8 +179,6 @@ class TermColumns:
 
     def flush(self) -> None:
         """Write what was added last."""
-        import numpy
-
         if not self._found:
             return
         found, passages = numpy.concatenate(self._found), numpy.concatenate(self._passages)
@@ -209,44 +203,46 @@ def connections(
     near duplicates of each passage; two of one are not connected.
     Of each document a term takes the first passage that has it.
     """
-    import numpy
-
     n_documents = len(numpy.unique(documents))
     pairs: list[tuple[Any, Any, Any]] = []
     for part in range(N_PARTS):
-        rare, passages, starts = _rare(folder, part, documents, max_documents)
+        found, passages = (
+            column(folder, f"terms-{part}", "<u8"),
+            column(folder, f"passages-{part}", "<u4"),
+        )
+        # Passages are in the order of documents already.
+        order = numpy.argsort(found, kind="stable")
+        found, passages = found[order], passages[order].astype("<i8")
+        of = documents[passages]
+        first = numpy.ones(len(found), bool)
+        first[1:] = (found[1:] != found[:-1]) | (of[1:] != of[:-1])
+        found, passages = found[first], passages[first]
+        starts = numpy.flatnonzero(numpy.diff(found, prepend=~found[:1]))
+        n_with = numpy.diff(starts, append=len(found))
+        kept = numpy.repeat((n_with >= 2) & (n_with <= max_documents), n_with)
+        n_with = n_with[(n_with >= 2) & (n_with <= max_documents)]
+        rare, passages, starts = (
+            found[kept],
+            passages[kept],
+            numpy.concatenate([[0], n_with.cumsum()]).astype("<i8"),
+        )
         n_with = numpy.diff(starts)
         told = _told(rare[starts[:-1]], weights) * numpy.log(1 + n_documents / n_with)
-        pairs += _pairs(passages, starts, n_with, told)
+        made = []
+        for n in numpy.unique(n_with).tolist():
+            chosen = numpy.flatnonzero(n_with == n)
+            rows = passages[starts[:-1][chosen][:, None] + numpy.arange(n)]
+            for one, other in combinations(range(n), 2):
+                rest = [at for at in range(n) if at not in (one, other)]
+                third = rows[:, rest[0]] if rest else numpy.full(len(rows), -1)
+                low = numpy.minimum(rows[:, one], rows[:, other])
+                high = numpy.maximum(rows[:, one], rows[:, other])
+                made.append(((low << PAIR_BITS) | high, told[chosen], third))
+        pairs += made
     if not pairs:
         return []
     keys, strengths, thirds = (numpy.concatenate(each) for each in zip(*pairs, strict=True))
     return _summed(keys, strengths, thirds, same)
-
-
-def _rare(folder: Path, part: int, documents: Any, max_documents: int) -> tuple[Any, Any, Any]:
-    """Return terms of 2 … max_documents documents with the first passage of each, by term.
-
-    The postings of the i-th term are starts[i] … starts[i + 1].
-    """
-    import numpy
-
-    found, passages = (
-        column(folder, f"terms-{part}", "<u8"),
-        column(folder, f"passages-{part}", "<u4"),
-    )
-    # Passages are in the order of documents already.
-    order = numpy.argsort(found, kind="stable")
-    found, passages = found[order], passages[order].astype("<i8")
-    of = documents[passages]
-    first = numpy.ones(len(found), bool)
-    first[1:] = (found[1:] != found[:-1]) | (of[1:] != of[:-1])
-    found, passages = found[first], passages[first]
-    starts = numpy.flatnonzero(numpy.diff(found, prepend=~found[:1]))
-    n_with = numpy.diff(starts, append=len(found))
-    kept = numpy.repeat((n_with >= 2) & (n_with <= max_documents), n_with)
-    n_with = n_with[(n_with >= 2) & (n_with <= max_documents)]
-    return found[kept], passages[kept], numpy.concatenate([[0], n_with.cumsum()]).astype("<i8")
 
 
 def _pair(first: int, second: int) -> int:
@@ -257,8 +253,6 @@ def _pair(first: int, second: int) -> int:
 
 def _told(found: Any, weights: Any) -> Any:
     """Return how much each term tells; a pair more than its words, a pair of names the most."""
-    import numpy
-
     if not len(found):
         return numpy.zeros(0)
     second = weights[(found & numpy.uint64((1 << PAIR_BITS) - 1)).astype("<i8")]
@@ -268,27 +262,8 @@ def _told(found: Any, weights: Any) -> Any:
     return numpy.where(found >= numpy.uint64(NAMED), PAIR * NAME, told)
 
 
-def _pairs(passages: Any, starts: Any, n_with: Any, told: Any) -> list[tuple[Any, Any, Any]]:
-    """Return (pairs as keys, what the term tells, a third passage or -1) of all terms of a part."""
-    import numpy
-
-    made = []
-    for n in numpy.unique(n_with).tolist():
-        chosen = numpy.flatnonzero(n_with == n)
-        rows = passages[starts[:-1][chosen][:, None] + numpy.arange(n)]
-        for one, other in combinations(range(n), 2):
-            rest = [at for at in range(n) if at not in (one, other)]
-            third = rows[:, rest[0]] if rest else numpy.full(len(rows), -1)
-            low = numpy.minimum(rows[:, one], rows[:, other])
-            high = numpy.maximum(rows[:, one], rows[:, other])
-            made.append(((low << PAIR_BITS) | high, told[chosen], third))
-    return made
-
-
 def _summed(keys: Any, told: Any, thirds: Any, same: Sequence[int]) -> list[Connection]:
     """Return each pair once with the sum of what its terms tell, each further one counting less."""
-    import numpy
-
     order = numpy.lexsort((thirds, -told, keys))
     keys, told, thirds = keys[order], told[order], thirds[order]
     firsts = numpy.flatnonzero(numpy.diff(keys, prepend=-1))
@@ -310,8 +285,6 @@ def _summed(keys: Any, told: Any, thirds: Any, same: Sequence[int]) -> list[Conn
 
 def _ranks(passages: Any) -> Any:
     """Return how often each passage has come before, in an array of passages."""
-    import numpy
-
     order = numpy.argsort(passages, kind="stable")
     ordered = passages[order]
     firsts = numpy.flatnonzero(numpy.diff(ordered, prepend=-1))
@@ -471,11 +444,27 @@ class _Drawing:
         strongest = surveyed.connections[: surveyed.n_documents]
         self._wanted = {passage for each in strongest for passage in (each.first, each.second)}
         self._wanted |= {each.passage for each in surveyed.citations}
+        passages = list(range(len(self._surveyed.documents)))
+        self._rng.shuffle(passages)
+        passages.sort(key=self._wanted.__contains__)
+        found = []
+        for window in self._windows():
+            self._rng.shuffle(window)
+            for at in range(0, len(window) - 1, 2):
+                first, second = sorted(window[at : at + 2])
+                if self._surveyed.same[first] != self._surveyed.same[second]:
+                    third = window[at + 2] if at + 2 < len(window) else None
+                    found.append(_Proposal((first, second), third))
+        self._rng.shuffle(found)
+        found.sort(key=lambda each: not self._wanted.isdisjoint(each.passages))
         proposed = {
-            SINGLE: self._singles(),
-            SHARED_TERMS: self._connected(),
+            SINGLE: [_Proposal((passage,)) for passage in passages],
+            SHARED_TERMS: [
+                _Proposal((each.first, each.second), each.third, each.strength)
+                for each in self._surveyed.connections
+            ],
             CITATION: self._cited(),
-            SECTION: self._sections(),
+            SECTION: found,
         }
         self._proposed = {rule: proposed[rule] for rule in RULES}
         # In order already: the heaps' first is the strongest.
@@ -496,7 +485,10 @@ class _Drawing:
                 shares[rule] = 0.0
             else:
                 found.append((rule, passages))
-        sets = [Drawn(rule, some, self._group(some[0])) for rule, some in found]
+        sets = [
+            Drawn(rule, some, self._together.of(self._surveyed.documents[some[0]]))
+            for rule, some in found
+        ]
         groups = [self._together.of(one) for one in range(self._surveyed.n_documents)]
         return Drawing(sets, self._n_doubles, self._n_common, self._n_between, groups)
 
@@ -565,9 +557,6 @@ class _Drawing:
     def _documents(self, passages: Sequence[int]) -> list[int]:
         return list(dict.fromkeys(self._surveyed.documents[passage] for passage in passages))
 
-    def _group(self, passage: int) -> int:
-        return self._together.of(self._surveyed.documents[passage])
-
     def _leave_out_boilerplate(self) -> None:
         """Put documents together that have a passage in common; what very many have is not drawn.
 
@@ -589,19 +578,6 @@ class _Drawing:
             else:
                 self._used.add(group)
                 self._n_between += 1 + len(others)
-
-    def _singles(self) -> list[_Proposal]:
-        """Return all passages, those last that are wanted for their connections."""
-        passages = list(range(len(self._surveyed.documents)))
-        self._rng.shuffle(passages)
-        passages.sort(key=self._wanted.__contains__)
-        return [_Proposal((passage,)) for passage in passages]
-
-    def _connected(self) -> list[_Proposal]:
-        return [
-            _Proposal((each.first, each.second), each.third, each.strength)
-            for each in self._surveyed.connections
-        ]
 
     def _cited(self) -> list[_Proposal]:
         """Return who cites with the passage of the cited document that has most in common with it.
@@ -629,20 +605,6 @@ class _Drawing:
             for one, other in found
             if other is not None and same[one] != same[other]
         ]
-
-    def _sections(self) -> list[_Proposal]:
-        """Return neighbours under one heading, in twos with a third beside, in an order drawn."""
-        found = []
-        for window in self._windows():
-            self._rng.shuffle(window)
-            for at in range(0, len(window) - 1, 2):
-                first, second = sorted(window[at : at + 2])
-                if self._surveyed.same[first] != self._surveyed.same[second]:
-                    third = window[at + 2] if at + 2 < len(window) else None
-                    found.append(_Proposal((first, second), third))
-        self._rng.shuffle(found)
-        found.sort(key=lambda each: not self._wanted.isdisjoint(each.passages))
-        return found
 
     def _windows(self) -> Iterator[list[int]]:
         trees: dict[int, list[int]] = defaultdict(list)

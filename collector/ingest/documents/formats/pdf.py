@@ -88,7 +88,11 @@ def read_pdf(path: Path, name: str) -> DocumentText:
                 f"{name} has {n_pages:,} pages, more than {MOST_PAGES:,}: give it in parts."
             )
         pages = list(read_pages(path))
-        title = _title(path)
+        import pypdfium2
+
+        with pypdfium2.PdfDocument(path) as document:
+            title = clean(document.get_metadata_dict().get("Title") or "")
+        title = "" if _PLACEHOLDER.search(title) or len(title) < 3 else title[:MAX_TITLE]
     except pypdfium2.PdfiumError as error:
         locked = "password" in str(error).lower()
         why = "is locked by a password" if locked else "is damaged, or no PDF"
@@ -126,15 +130,6 @@ def read_blocks(pages: Sequence[Page]) -> tuple[list[Block], Counter[str]]:
     return blocks, +left_out
 
 
-def _title(path: Path) -> str:
-    """Return the title that the file itself gives; programs that write none write placeholders."""
-    import pypdfium2
-
-    with pypdfium2.PdfDocument(path) as document:
-        title = clean(document.get_metadata_dict().get("Title") or "")
-    return "" if _PLACEHOLDER.search(title) or len(title) < 3 else title[:MAX_TITLE]
-
-
 def _notes(pages: Sequence[Page]) -> Iterator[str]:
     for found, what in (
         ([page.number for page in pages if not page.agrees], "read differently by two libraries"),
@@ -155,7 +150,13 @@ def _has_table(page: Page) -> bool:
 
 def _text_lines(pages: Sequence[Page]) -> tuple[list[Line], Counter[str]]:
     """Return the lines of the running text, and how much else there is by rule."""
-    running = _running_heads(pages)
+    counts = Counter(
+        each
+        for page in pages
+        for each in {_pattern(line.text) for line in page.lines if _at_edge(line, page)}
+    )
+    least = max(RUNNING_PAGES, RUNNING_SHARE * len(pages))
+    running = {pattern for pattern, number in counts.items() if number >= least}
     every = [line for page in pages for line in page.lines]
     body = _body_size(every) if every else 0.0
     text, left_out = list[Line](), Counter[str]()
@@ -188,16 +189,6 @@ def _at_edge(line: Line, page: Page) -> bool:
 
 def _pattern(text: str) -> str:
     return _DIGITS.sub("#", text.casefold())
-
-
-def _running_heads(pages: Sequence[Page]) -> set[str]:
-    counts = Counter(
-        each
-        for page in pages
-        for each in {_pattern(line.text) for line in page.lines if _at_edge(line, page)}
-    )
-    least = max(RUNNING_PAGES, RUNNING_SHARE * len(pages))
-    return {pattern for pattern, number in counts.items() if number >= least}
 
 
 def _is_running(line: Line, page: Page, running: set[str], body: float) -> bool:
@@ -283,9 +274,9 @@ class _Joiner:
         if self._kind == HEADING or kind == HEADING:
             below = last.bottom - line.bottom
             return level == self._level and 0 < below < HEADING_LEADING * line.size
-        if (kind == LIST_ITEM and self._begins_item(line)) or abs(last.size - line.size) > (
-            1 - SMALLER
-        ) * self._body:
+        if (
+            kind == LIST_ITEM and (self._kind == LIST_ITEM or not _NUMBERED.match(line.text))
+        ) or abs(last.size - line.size) > (1 - SMALLER) * self._body:
             return False
         below = last.bottom - line.bottom
         if last.page == line.page and 0 < below < 4 * self._leading:
@@ -293,10 +284,6 @@ class _Joiner:
                 return False
             return not (self._is_indented(last, line) or self._ends_short(last))
         return last.is_hyphened or not _SENTENCE_END.search(last.text)
-
-    def _begins_item(self, line: Line) -> bool:
-        """Return whether a line with a mark begins an item; numbers begin lines of text too."""
-        return self._kind == LIST_ITEM or not _NUMBERED.match(line.text)
 
     def _is_indented(self, last: Line, line: Line) -> bool:
         step = last.right - line.right if line.is_right_to_left else line.left - last.left

@@ -98,20 +98,16 @@ def _checked(value: Any, where: str) -> DocumentRow | DocumentError:
         links = tuple(_link(each, text) for each in value.get("links") or ())
     except (TypeError, KeyError, ValueError):
         return DocumentError(f"{where}: a link is [start, end, id of a document], inside the text.")
+    word = words["licence"] or ""
     return DocumentRow(
         where,
         words["id"],
         (words["title"] or "")[:MAX_TITLE],
         text,
         (words["url"] or "")[:500],
-        _licence(words["licence"] or ""),
+        (CLOSED if word.casefold() == CLOSED else word[:200]),
         links,
     )
-
-
-def _licence(word: str) -> str:
-    """Return the licence as it is named; `closed` in any case is the one name for it."""
-    return CLOSED if word.casefold() == CLOSED else word[:200]
 
 
 def _word(value: Mapping[str, Any], key: str) -> str | None:

@@ -121,7 +121,12 @@ def read_web_page(html: str) -> DocumentText:
     told = clean(heading.text()) if heading else ""
     left_out = _without_what_is_no_text(page)
     part = _main_part(page, left_out)
-    n_tables, n_characters = _take_tables_out(part)
+    number = whole = 0
+    for table in part.css("table")[::-1] if part is not None else []:
+        if not _lays_out(table):
+            whole += _take_out([table])
+            number += 1
+    n_tables, n_characters = (number, whole)
     left_out["tables"] += n_characters
     blocks = list(_Walk().blocks(part))
     notes = [*_disagreement(html, blocks), *said_left_out("table", n_tables)]
@@ -155,7 +160,14 @@ def _without_what_is_no_text(page: Any) -> Counter[str]:
         if mark.css_first("a[href^='#']") and _MARK.fullmatch(mark.text())
     ]
     left_out = Counter(notes=_take_out(marks))
-    _open_answers(page)
+    opened = set()
+    for button in page.css(OPENING):
+        opened.add(button.attributes.get("aria-controls"))
+        button.unwrap()
+    for answer in page.css("[id][hidden], [id][aria-hidden]"):
+        if answer.attributes["id"] in opened:
+            for name in {"hidden", "aria-hidden"} & answer.attributes.keys():
+                del answer.attrs[name]
     for rule, selector in LEFT_OUT.items():
         left_out[rule] += _take_out(page.css(selector))
     return left_out
@@ -182,28 +194,6 @@ def _main_part(page: Any, left_out: Counter[str]) -> Any:
     return page.body or page.root
 
 
-def _open_answers(page: Any) -> None:
-    """Make text of the buttons in headings, and show what they open."""
-    opened = set()
-    for button in page.css(OPENING):
-        opened.add(button.attributes.get("aria-controls"))
-        button.unwrap()
-    for answer in page.css("[id][hidden], [id][aria-hidden]"):
-        if answer.attributes["id"] in opened:
-            for name in {"hidden", "aria-hidden"} & answer.attributes.keys():
-                del answer.attrs[name]
-
-
-def _take_tables_out(part: Any) -> tuple[int, int]:
-    """Return how many tables of data were taken out of the page's own text, and their size."""
-    number = whole = 0
-    for table in part.css("table")[::-1] if part is not None else []:
-        if not _lays_out(table):
-            whole += _take_out([table])
-            number += 1
-    return number, whole
-
-
 def _lays_out(table: Any) -> bool:
     """Return whether a table holds the page itself: headings, mostly paragraphs, or one text."""
     if table.attributes.get("role") == "presentation" or table.css_first(HEADING_TAGS):
@@ -225,16 +215,6 @@ def _table_of(cell: Any) -> int:
     return node.mem_id if node is not None else 0
 
 
-def _write_numbers(root: Any) -> None:
-    """Put in place of what is raised or lowered what says the same on the line."""
-    # The inner of two first: what stands in it is known then.
-    for number in root.css("sup, sub")[::-1]:
-        words, before = number.text(), number.prev.text() if number.prev else ""
-        written = (raised if number.tag == "sup" else lowered)(words, before)
-        if written != words:
-            number.replace_with(written)
-
-
 class _Walk:
     """Goes through a tree in the order of reading, and cuts it where blocks begin and end."""
 
@@ -249,7 +229,12 @@ class _Walk:
         """Yield the blocks under `root`."""
         if root is None:
             return
-        _write_numbers(root)
+        # The inner of two first: what stands in it is known then.
+        for number in root.css("sup, sub")[::-1]:
+            words, before = number.text(), number.prev.text() if number.prev else ""
+            written = (raised if number.tag == "sup" else lowered)(words, before)
+            if written != words:
+                number.replace_with(written)
         # Nodes to enter, and what to do when they are left; no recursion, as pages nest deeply.
         steps: list[tuple[str, Any]] = [("enter", root)]
         inside: list[str] = []
