@@ -4,18 +4,18 @@ Somebody may be at work meanwhile: what is found is looked for again a moment la
 is still there counts.
 """
 
-import json
 import re
 import time
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.apps import apps
-from django.core.management.base import BaseCommand
 from django.db import connections
 from django.utils.module_loading import import_string
+
+from common.command_line import Printout, ResultCommand
 
 AGAIN_SECONDS = 2.0
 # How a constraint is called in the statement that made its table.
@@ -185,7 +185,7 @@ def index_check(alias: str, labels: Sequence[str]) -> Check:
     )
 
 
-class DoctorCommand(BaseCommand):
+class DoctorCommand(ResultCommand):
     """`doctor`: ends with code 1 where something is left."""
 
     example = ""
@@ -205,37 +205,32 @@ class DoctorCommand(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("--mend", action="store_true", help="mend what is found")
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
-    def handle(self, **options: Any) -> None:
-        """Look, mend if asked to, and say it."""
-        checks = self.checks()
-        findings = examine(checks, mend=options["mend"])
-        if options["json"]:
-            rows = [finding.as_row() for finding in findings]
-            self.stdout.write(json.dumps({"checks": len(checks), "findings": rows}))
-        else:
-            self._say(findings, len(checks), mend=options["mend"])
-        if any(finding.left or finding.why for finding in findings):
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print what is found and mended; ends with code 1 where something is left."""
+        super().handle(*args, **options)
+        if self.is_something_left:
             raise SystemExit(1)
 
-    def _say(self, findings: list[Finding], number: int, *, mend: bool) -> None:
+    def result(self, options: dict[str, Any]) -> Printout:
+        """Look, and mend if asked to."""
+        checks, mend, lines = self.checks(), options["mend"], []
+        findings = examine(checks, mend=mend)
+        self.is_something_left = any(finding.left or finding.why for finding in findings)
         for finding in findings:
-            self.stdout.write(f"{finding.check.name}: {finding.says}")
+            lines.append(f"{finding.check.name}: {finding.says}")
             for line in finding.found:
-                is_left = line in finding.left
-                mark = "" if not mend else "left: " if is_left else "mended: "
-                self.stdout.write(f"  {mark}{line}")
+                mark = "" if not mend else "left: " if line in finding.left else "mended: "
+                lines.append(f"  {mark}{line}")
             if finding.why:
-                self.stdout.write(f"  {finding.why}")
+                lines.append(f"  {finding.why}")
             elif finding.left:
                 mends = finding.check.mends
                 by_hand = "  A person has to mend this." if mend or not mends else ""
-                self.stdout.write(by_hand or f"  --mend {mends}.")
-        if not findings:
-            self.stdout.write(f"Nothing is wrong, by {number} checks.")
+                lines.append(by_hand or f"  --mend {mends}.")
+        value = {"checks": len(checks), "findings": [finding.as_row() for finding in findings]}
+        return value, lines or [f"Nothing is wrong, by {len(checks)} checks."]
 
 
 def _described(check: Check) -> str:

@@ -3,15 +3,15 @@
 import hashlib
 import os
 import time
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 from django.db.models import Max
 
@@ -32,7 +32,7 @@ from collector.models.corpus import (
     DumpFileState,
     Paragraph,
 )
-from common.command_line import processes
+from common.command_line import Printout, ResultCommand, processes
 from common.storable import NotStorable, storable
 
 HEAD_BYTES = 1 << 20
@@ -229,16 +229,17 @@ def _mark(
     corpus.save(update_fields=["state"])
 
 
-class IngestCommand(BaseCommand):
-    """A command that reads files into a corpus. `files_are`, `texts`: what its help calls them."""
+class IngestCommand(ResultCommand):
+    """A command that reads files into a corpus. `files_are`, `texts`: what its help calls them.
+
+    one: what is read at a time, after which a stopped command goes on.
+    """
+
+    json_help = "print one JSON object, no progress"
+    one = "page"
 
     files_are = "file to read"
     texts = "text"
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
-        """Return Django's parser, with the example on a line of its own."""
-        kwargs["formatter_class"] = RawDescriptionHelpFormatter
-        return super().create_parser(prog_name, subcommand, **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options of the corpus, and how to read."""
@@ -261,38 +262,50 @@ class IngestCommand(BaseCommand):
         parser.add_argument(
             "--processes", type=processes, default=os.cpu_count() or 1, help="default: one per core"
         )
-        parser.add_argument(
-            "--json", action="store_true", help="print one JSON object, no progress"
+
+    def result(self, options: dict[str, Any]) -> Printout:
+        """Read the files; raises CommandError with one line for what cannot be read or stored."""
+        wanted = CorpusOptions(
+            slug=options["corpus"],
+            name=options["name"],
+            language=options["language"],
+            licence=options["licence"],
+            licence_url=options["licence_url"],
         )
+        try:
+            corpus, more, lines = self.read(options, wanted)
+        except (BookError, DocumentError, DumpError, AlreadyReading) as error:
+            raise CommandError(str(error)) from error
+        except (DatabaseError, OSError) as error:
+            raise CommandError(storing_failure(error)) from error
+        except KeyboardInterrupt:
+            told = f"stopped; the same command goes on after the last {self.one}."
+            raise CommandError(told) from None
+        if corpus.licence_name == "unknown":
+            lines.append(f"Name the licence of the {self.texts}: run this again with --licence.")
+        value = {
+            "corpus": corpus.slug,
+            "state": corpus.state,
+            "language": corpus.language,
+            "direction": corpus.direction,
+            "licence": corpus.licence_name,
+            "counts": corpus.counts,
+        }
+        return value | more, lines
 
-
-def corpus_options(options: Mapping[str, Any]) -> CorpusOptions:
-    """Return what the options say of the corpus."""
-    return CorpusOptions(
-        slug=options["corpus"],
-        name=options["name"],
-        language=options["language"],
-        licence=options["licence"],
-        licence_url=options["licence_url"],
-    )
+    def read(
+        self, options: dict[str, Any], wanted: CorpusOptions
+    ) -> tuple[Corpus, dict[str, Any], list[str]]:
+        """Return the corpus, what --json prints beside it, and the lines that people read."""
+        raise NotImplementedError
 
 
 @contextmanager
-def told_in_one_line(last: str) -> Iterator[None]:
-    """Turn what reading in raises into a CommandError; `last`: after what it goes on."""
-    try:
-        yield
-    except (BookError, DocumentError, DumpError, AlreadyReading) as error:
-        raise CommandError(str(error)) from error
-    except (DatabaseError, OSError) as error:
-        raise CommandError(storing_failure(error)) from error
-    except KeyboardInterrupt:
-        raise CommandError(f"stopped; the same command goes on after the last {last}.") from None
-
-
-@contextmanager
-def counted() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield what is told (what, done, total), and draws a bar for each, where somebody looks."""
+def counted(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """Yield what is called with (what, done, total) and draws a bar for each, unless `quiet`."""
+    if quiet:
+        yield lambda *_: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 

@@ -3,17 +3,14 @@
 from argparse import ArgumentParser
 from typing import Any
 
-import orjson
-
 from collector.ingest.books.ingestion import (
     PASSAGE_TOKENS,
     BookOptions,
-    IngestReport,
-    Report,
     ingest_books,
 )
-from collector.ingest.ingestion import IngestCommand, corpus_options, counted, told_in_one_line
+from collector.ingest.ingestion import CorpusOptions, IngestCommand, counted
 from collector.language_names import language_name
+from collector.models import Corpus
 from common.command_line import MANAGE, whole
 
 
@@ -31,6 +28,7 @@ class Command(IngestCommand):
 
     files_are = "book, or .csv"
     texts = "texts"
+    one = "book"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
@@ -42,26 +40,18 @@ class Command(IngestCommand):
             help=f"tokens of a passage (default: {PASSAGE_TOKENS})",
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Ingest the books; exit code 0 only when all are stored."""
-        with told_in_one_line("book"):
-            done = self._ingest(options) if options["json"] else self._with_progress(options)
-        self._print(done, as_json=options["json"])
-
-    def _ingest(self, options: dict[str, Any], report: Report = lambda *told: None) -> IngestReport:
-        return ingest_books(
-            options["files"],
-            corpus_options(options),
-            BookOptions(options["passage_tokens"]),
-            processes=options["processes"],
-            report=report,
-        )
-
-    def _with_progress(self, options: dict[str, Any]) -> IngestReport:
-        with counted() as report:
-            return self._ingest(options, report)
-
-    def _print(self, done: IngestReport, *, as_json: bool) -> None:
+    def read(
+        self, options: dict[str, Any], wanted: CorpusOptions
+    ) -> tuple[Corpus, dict[str, Any], list[str]]:
+        """Ingest the books."""
+        with counted(quiet=options["json"]) as report:
+            done = ingest_books(
+                options["files"],
+                wanted,
+                BookOptions(options["passage_tokens"]),
+                processes=options["processes"],
+                report=report,
+            )
         corpus, counts = done.corpus, done.corpus.counts
         books = corpus.books.filter(document__in=done.stored).prefetch_related("article")
         rows = {
@@ -76,45 +66,32 @@ class Command(IngestCommand):
             }
             for book in books.defer("front", "text", "back")
         }
-        if as_json:
-            found = {
-                "corpus": corpus.slug,
-                "state": corpus.state,
-                "language": corpus.language,
-                "direction": corpus.direction,
-                "licence": corpus.licence_name,
-                "counts": counts,
-                "books": rows,
-                "passed_over": done.passed_over,
-                "marks_missing": done.marks_missing,
-                "rows_of_other_documents": done.others,
-            }
-            self.stdout.write(orjson.dumps(found).decode())
-            return
-        for row in rows.values():
-            self.stdout.write(
-                f"{row['title']}: {row['tokens']:,} tokens, {row['passages']:,} passages, "
-                f"{row['chapters']:,} chapters, {row['questions']:,} questions ({row['encoding']})"
+        lines = [
+            f"{row['title']}: {row['tokens']:,} tokens, {row['passages']:,} passages, "
+            f"{row['chapters']:,} chapters, {row['questions']:,} questions ({row['encoding']})"
+            for row in rows.values()
+        ]
+        if done.passed_over:
+            lines.append(f"{len(done.passed_over):,} books were in the corpus already.")
+        if done.marks_missing:
+            cut = corpus.books.filter(document__in=done.marks_missing)
+            names = ", ".join(cut.order_by("pk").values_list("article__title", flat=True)[:5])
+            lines.append(
+                f"{len(done.marks_missing):,} books without the words that their story begins or "
+                f"ends with, cut by their licence alone: {names}."
             )
-        self._tell_what_else(done)
-        self.stdout.write(
+        if done.others:
+            lines.append(f"{done.others:,} rows are of documents whose books were not given.")
+        lines.append(
             f"{corpus.slug}: {counts['books']:,} books, {counts['chapters']:,} chapters, "
             f"{counts['passages']:,} passages, {counts['tokens']:,} tokens, "
             f"{counts['questions']:,} questions, {counts['summaries']:,} summaries; "
             f"{language_name(corpus.language)}, licence {corpus.licence_name}."
         )
-        if corpus.licence_name == "unknown":
-            self.stdout.write("Name the licence of the texts: run this again with --licence.")
-
-    def _tell_what_else(self, done: IngestReport) -> None:
-        if done.passed_over:
-            self.stdout.write(f"{len(done.passed_over):,} books were in the corpus already.")
-        if done.marks_missing:
-            books = done.corpus.books.filter(document__in=done.marks_missing)
-            names = ", ".join(books.order_by("pk").values_list("article__title", flat=True)[:5])
-            self.stdout.write(
-                f"{len(done.marks_missing):,} books without the words that their story begins or "
-                f"ends with, cut by their licence alone: {names}."
-            )
-        if done.others:
-            self.stdout.write(f"{done.others:,} rows are of documents whose books were not given.")
+        more = {
+            "books": rows,
+            "passed_over": done.passed_over,
+            "marks_missing": done.marks_missing,
+            "rows_of_other_documents": done.others,
+        }
+        return corpus, more, lines

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import orjson
-
 from collector.ingest.documents.blocks import losses_told
-from collector.ingest.documents.ingestion import IngestReport, Report, ingest_documents
-from collector.ingest.ingestion import IngestCommand, corpus_options, counted, told_in_one_line
+from collector.ingest.documents.ingestion import ingest_documents
+from collector.ingest.ingestion import CorpusOptions, IngestCommand, counted
 from collector.language_names import language_name
+from collector.models import Corpus
 from common.command_line import MANAGE
 
 SHOWN = 20
@@ -27,65 +26,42 @@ class Command(IngestCommand):
 
     files_are = "file, folder or zip archive"
     texts = "documents"
+    one = "document"
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Ingest the documents; exit code 0 when the corpus is ready, whatever was left out."""
-        with told_in_one_line("document"):
-            done = self._ingest(options) if options["json"] else self._with_progress(options)
-        self._print(done, as_json=options["json"])
-
-    def _ingest(self, options: dict[str, Any], report: Report = lambda *told: None) -> IngestReport:
-        return ingest_documents(
-            options["files"],
-            corpus_options(options),
-            processes=options["processes"],
-            report=report,
-        )
-
-    def _with_progress(self, options: dict[str, Any]) -> IngestReport:
-        with counted() as report:
-            return self._ingest(options, report)
-
-    def _print(self, done: IngestReport, *, as_json: bool) -> None:
-        corpus, counts = done.corpus, done.corpus.counts
-        if as_json:
-            found = {
-                "corpus": corpus.slug,
-                "state": corpus.state,
-                "language": corpus.language,
-                "direction": corpus.direction,
-                "licence": corpus.licence_name,
-                "counts": counts,
-                "added": done.added,
-                "changed": done.changed,
-                "unchanged": done.unchanged,
-                "left_out": done.left_out,
-                "notes": done.notes,
-            }
-            self.stdout.write(orjson.dumps(found).decode())
-            return
-        for title, lines in (
+    def read(
+        self, options: dict[str, Any], wanted: CorpusOptions
+    ) -> tuple[Corpus, dict[str, Any], list[str]]:
+        """Ingest the documents; the corpus is ready, whatever was left out."""
+        with counted(quiet=options["json"]) as report:
+            done = ingest_documents(
+                options["files"], wanted, processes=options["processes"], report=report
+            )
+        corpus, counts, lines = done.corpus, done.corpus.counts, []
+        for title, named in (
             ("Changed, read again", done.changed),
             ("Left out", done.left_out),
             ("To look at", done.notes),
         ):
-            if lines:
-                self.stdout.write(f"{title} ({len(lines):,}):")
-            for line in lines[:SHOWN]:
-                self.stdout.write(f"  {line}")
-            if lines[SHOWN:]:
-                self.stdout.write(f"  … and {len(lines) - SHOWN:,} more: --json has all.")
-        named = " What is left out is named above." if done.left_out else ""
-        self.stdout.write(
+            if named:
+                lines.append(f"{title} ({len(named):,}):")
+            lines += [f"  {line}" for line in named[:SHOWN]]
+            if named[SHOWN:]:
+                lines.append(f"  … and {len(named) - SHOWN:,} more: --json has all.")
+        above = " What is left out is named above." if done.left_out else ""
+        lines += [
             f"{len(done.added):,} new, {len(done.changed):,} changed, {done.unchanged:,} as "
-            f"before.{named}"
-        )
-        self.stdout.write(
+            f"before.{above}",
             f"{corpus.slug}: {counts['documents']:,} documents, {counts['pages']:,} pages, "
             f"{counts['paragraphs']:,} paragraphs, {counts['list_items']:,} items of lists; "
-            f"{language_name(corpus.language)}, licence {corpus.licence_name}."
-        )
+            f"{language_name(corpus.language)}, licence {corpus.licence_name}.",
+        ]
         if left_out := losses_told(counts.get("characters", 0), counts.get("left_out", {})):
-            self.stdout.write(f"Left out in reading: {left_out}.")
-        if corpus.licence_name == "unknown":
-            self.stdout.write("Name the licence of the documents: run this again with --licence.")
+            lines.append(f"Left out in reading: {left_out}.")
+        more = {
+            "added": done.added,
+            "changed": done.changed,
+            "unchanged": done.unchanged,
+            "left_out": done.left_out,
+            "notes": done.notes,
+        }
+        return corpus, more, lines
