@@ -2,10 +2,8 @@
 
 from itertools import groupby
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import Count, F, Q
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,8 +12,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.dashboard.access import knows, name_of, requester_required
-from annotation.dashboard.forms import UploadForm, takes_documents
-from annotation.dashboard.lists import order_of
+from annotation.dashboard.forms import UploadForm, refusals_shown, takes_documents
+from annotation.dashboard.lists import ListQuery
 from annotation.rehearsal.orders import forget_rehearsals
 from collector.ingest.documents import removal
 from collector.ingest.documents.blocks import losses_told
@@ -152,15 +150,12 @@ def remove_document(request: HttpRequest, slug: str, number: int) -> HttpRespons
 def remove_upload(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Remove what an upload brought, such as an archive's documents; all of it, or nothing."""
     found = DocumentUpload.objects.filter(slug=slug, pk=number, corpus__slug=slug).first()
-    try:
+    with refusals_shown(request):
         if found is None or found.corpus is None:
             raise ActionError("It was removed a moment ago.")
         with transaction.atomic():
             n = removal.remove_upload(found)
             forget_rehearsals(found.corpus)
-    except ActionError as error:
-        messages.error(request, error.on_page)
-    else:
         done = f"{n:,} document{'s' if n != 1 else ''}"
         messages.success(
             request, f"Removed: {done}, whose text is in no row and no index any more."
@@ -190,11 +185,10 @@ def _now(request: HttpRequest, slug: str) -> dict[str, Any]:
     last = DocumentUpload.objects.filter(slug=slug).first()
     if row is None and last is None:
         raise Http404
-    sought = request.GET.get("q", "").strip()
     is_of_documents = row is not None and row.kind == CorpusKind.DOCUMENTS
     sorts = SORTED if is_of_documents else {"": SORTED["title"], "paragraphs": SORTED["paragraphs"]}
-    sort = order_of(request.GET, sorts)
-    page, of_lists = None, Q(paragraphs__kind=ParagraphKind.LIST_ITEM)
+    asked, of_lists = ListQuery(request.GET, sorts), Q(paragraphs__kind=ParagraphKind.LIST_ITEM)
+    shown: dict[str, Any] = {"page": None}
     if row is not None:
         articles = (
             row.articles.filter(kind="article")
@@ -203,24 +197,18 @@ def _now(request: HttpRequest, slug: str) -> dict[str, Any]:
                 n_paragraphs=Count("paragraphs", filter=~of_lists),
                 n_items=Count("paragraphs", filter=of_lists),
             )
-            .order_by(*sorts[sort][1], "document__external_id", "title")
+            .order_by(*sorts[asked.sort][1], "document__external_id", "title")
         )
-        if sought:
-            articles = articles.filter(
-                Q(title__icontains=sought) | Q(document__external_id__icontains=sought)
-            )
-        page = Paginator(articles, DOCUMENTS_PER_PAGE).get_page(request.GET.get("page"))
-    return {
+        if asked.sought:
+            words = Q(title__icontains=asked.sought)
+            articles = articles.filter(words | Q(document__external_id__icontains=asked.sought))
+        shown = asked.page(articles, DOCUMENTS_PER_PAGE)
+    return shown | {
         "slug": slug,
         "name": (row or last).name or slug,  # type: ignore[union-attr]
         "corpus": row,
         "upload": last,
         "under_way": last is not None and last.is_going_on,
-        "page": page,
-        "query": f"{urlencode({'q': sought, 'sort': sort})}&" if sought or sort else "",
-        "sought": sought,
-        "sort": sort,
-        "sorts": [(value, words) for value, (words, _) in sorts.items()],
         "size": _size(row) if row else "",
         "left_out": losses_told(row.counts.get("characters", 0), row.counts.get("left_out", {}))
         if row

@@ -1,11 +1,15 @@
 """The forms of a new collection, of documents and of candidate sets, and what others carry."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.utils.text import slugify
 
 from collector.ingest.documents.catalogue import described, formats
@@ -19,6 +23,7 @@ from collector.models.documents import curators_of
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from collector.protocols.parameters import Parameters
 from collector.seeds.selection import is_for_documents, misfit_of
+from common.actions import ActionError
 from common.sent_form import OnceField
 from tasks.crowd.groups import listed
 from tasks.crowd.requester_api import MarketplaceError, asked_once
@@ -52,6 +57,15 @@ def cents_of(text: str, minor_units: int) -> int | None:
     if not cents.is_finite() or cents < 0 or cents != cents.to_integral_value():
         return None
     return int(cents) if cents < 10**14 else None
+
+
+@contextmanager
+def refusals_shown(request: HttpRequest) -> Iterator[None]:
+    """Have the next page say why what is done in the block was refused."""
+    try:
+        yield
+    except ActionError as error:
+        messages.error(request, error.on_page)
 
 
 def marketplace_problem(error: MarketplaceError, then: str) -> str:

@@ -1,12 +1,14 @@
 """What lists share: order, decisions about several rows, rows as CSV, bars of parts of a whole."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.http import content_disposition_header
@@ -21,10 +23,54 @@ AT_ONCE = 500
 Row = TypeVar("Row", bound=Model)
 
 
-def order_of(query: Mapping[str, str], orders: Mapping[str, object]) -> str:
-    """Return the name of the order that an address asks for; "", the usual one, for no other."""
-    wanted = query.get("sort", "")
-    return wanted if wanted in orders else ""
+class ListQuery:
+    """What an address asks of a list: which of it (`show`), the words sought, its order, its page.
+
+    orders: each by its name in the address, its words first; "" is the usual one. shows: the names
+    of the parts that can be shown. own: further names that the list has in its address.
+    """
+
+    def __init__(
+        self,
+        query: Mapping[str, str],
+        orders: Mapping[str, tuple[str, Any]],
+        shows: Container[str] = (),
+        *own: str,
+    ) -> None:
+        self.orders, self.page_number = orders, query.get("page")
+        self.show = show if (show := query.get("show", "")) in shows else ""
+        self.sought = query.get("q", "").strip()
+        self.sort = sort if (sort := query.get("sort", "")) in orders else ""
+        self.own = {name: query.get(name, "") for name in own}
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Return whether something is looked for."""
+        return bool(self.sought or any(self.own.values()))
+
+    def address(self, **changed: str) -> str:
+        """Return the query string of this list with something `changed`."""
+        values = {"show": self.show, "q": self.sought, **self.own, "sort": self.sort, **changed}
+        return urlencode({name: value for name, value in values.items() if value})
+
+    def page(self, rows: Sequence[Any] | QuerySet[Any], per_page: int) -> dict[str, Any]:
+        """Return the page that is asked for, and what its template says of the whole list."""
+        address = self.address()
+        return {
+            "page": Paginator(rows, per_page).get_page(self.page_number),
+            "show": self.show,
+            "sought": self.sought,
+            "sort": self.sort,
+            "sorts": sorts_of(self.orders),
+            "address": address,
+            "query": f"{address}&" if address else "",
+            "own": self.own,
+        }
+
+
+def sorts_of(orders: Mapping[str, tuple[str, Any]]) -> list[tuple[str, str]]:
+    """Return (name, words) of the orders that a list offers."""
+    return [(name, words) for name, (words, _) in orders.items()]
 
 
 def decide_each(

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.forms import number_of
+from annotation.dashboard.forms import number_of, refusals_shown
 from annotation.dashboard.middleware import leaves_alone
 from annotation.dashboard.report_views import drawn
 from annotation.models import Rehearsal, RehearsalPage
@@ -265,10 +265,8 @@ def rehearsals_now(request: HttpRequest, context: CollectionContext) -> HttpResp
 def begin_rehearsal(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Ask for a rehearsal; a job begins it within seconds."""
     n_workers = number_of(request.POST.get("workers", "").strip(), 5)
-    try:
+    with refusals_shown(request):
         order_rehearsal(context.collection, n_workers, name_of(request), timezone.now())
-    except ActionError as error:
-        messages.error(request, error.on_page)
     return redirect(context.url("rehearsals"))
 
 

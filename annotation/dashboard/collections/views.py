@@ -27,6 +27,7 @@ from annotation.dashboard.forms import (
     cents_of,
     marketplace_problem,
     number_of,
+    refusals_shown,
     what_workers_do,
 )
 from annotation.dashboard.money.spending import spending_of
@@ -392,7 +393,7 @@ def _done(
 def drop_seeds(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Let go of one seed, or of all of them, before the first publication."""
     key = request.POST.get("seed", "")
-    try:
+    with refusals_shown(request):
         if key:
             seed = get_object_or_404(context.collection.seeds, key=key)
             creation.drop_seed(seed, name_of(request), timezone.now())
@@ -402,8 +403,6 @@ def drop_seeds(request: HttpRequest, context: CollectionContext) -> HttpResponse
             with context.unchanged(request, lambda: str(rows.count())):
                 number = creation.drop_all_seeds(context.collection)
             messages.success(request, f"All {number:,} seeds are let go: choose anew.")
-    except ActionError as error:
-        messages.error(request, error.on_page)
     return redirect(context.url("seeds"))
 
 
@@ -413,11 +412,8 @@ def finish(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Say what finishing does, do it, and say what stays to be done."""
     if request.method == "POST":
         why = request.POST.get("why", "")
-        try:
+        with refusals_shown(request):
             publication.finish(context.collection, why, name_of(request), timezone.now())
-        except ActionError as error:
-            messages.error(request, error.on_page)
-        else:
             messages.success(request, "Finished. Nobody gets new work.")
         return redirect(context.url("finish"))
     closing = finishing_report(context.collection)
@@ -437,10 +433,7 @@ def finish(request: HttpRequest, context: CollectionContext) -> HttpResponse:
 @require_POST
 def reopen(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Pause a finished collection, from where it can be resumed."""
-    try:
+    with refusals_shown(request):
         publication.reopen(context.collection, "", name_of(request), timezone.now())
-    except ActionError as error:
-        messages.error(request, error.on_page)
-    else:
         messages.success(request, "Reopened. Press Resume when work should be handed out again.")
     return redirect(context.url("collection"))

@@ -1,14 +1,13 @@
 """What was handed in and what became of its pay: found by where it stands, told in one line."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
 from annotation.dashboard.collection_context import CollectionContext
-from annotation.dashboard.lists import order_of
+from annotation.dashboard.lists import ListQuery
 from annotation.dashboard.worker_names import People
 from annotation.reports.attention import (
     Attention,
@@ -68,31 +67,11 @@ ORDERS: dict[str, tuple[str, tuple[Any, ...]]] = {
 }
 
 
-@dataclass(frozen=True)
-class WorkFilter:
-    """Which assignments a requester looks for; blank fields look for all.
-
-    called: a part of what a worker is called. stage: the name of a stage.
-    """
-
-    called: str = ""
-    stage: str = ""
-    sort: str = ""
-
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> "WorkFilter":
-        """Return the filter that an address asks for."""
-        return cls(query.get("q", "").strip(), query.get("stage", ""), order_of(query, ORDERS))
-
-    def address(self, show: str) -> str:
-        """Return the query string of this filter, of what stands where `show` says."""
-        values = {"show": show, "q": self.called, "stage": self.stage, "sort": self.sort}
-        return urlencode({name: value for name, value in values.items() if value})
-
-    def condition(self, people: People) -> Q:
-        """Return the condition that assignments fit."""
-        fits = Q(posting__stage__name=self.stage) if self.stage else Q()
-        return fits & Q(worker__in=people.called(self.called)) if self.called else fits
+def condition_of(asked: ListQuery, people: People) -> Q:
+    """Return the condition of assignments by workers and for the stage that are looked for."""
+    stage = asked.own["stage"]
+    fits = Q(posting__stage__name=stage) if stage else Q()
+    return fits & Q(worker__in=people.called(asked.sought)) if asked.sought else fits
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.forms import LONGEST_AMOUNT, cents_of, number_of
-from annotation.dashboard.lists import asks_for_csv, csv_of, decide_each, read_in_parts
+from annotation.dashboard.lists import ListQuery, asks_for_csv, csv_of, decide_each, read_in_parts
 from annotation.dashboard.money.assignments import (
     FILTERS,
     ORDERS,
     Line,
-    WorkFilter,
     assignments_of,
+    condition_of,
     counts_of,
     decisions_of,
     in_order,
@@ -303,39 +303,33 @@ def assignments(request: HttpRequest, context: CollectionContext) -> HttpRespons
 
     Where it does not say what became of them, those are shown of which somebody waits.
     """
-    people, sought = people_of(context.collection), WorkFilter.of(request.GET)
-    fits = sought.condition(people)
+    people, asked = people_of(context.collection), ListQuery(request.GET, ORDERS, FILTERS, "stage")
+    fits = condition_of(asked, people)
     counts = counts_of(context.collection, fits)
     first = next((name for name, number in counts.items() if number), "waiting")
-    wanted = request.GET.get("show", "")
-    wanted = wanted if wanted in FILTERS else first
+    wanted = asked.show = asked.show or first
     rows = assignments_of(context.collection, wanted).filter(fits)
-    rows = in_order(rows.select_related("posting__stage"), sought.sort)
+    rows = in_order(rows.select_related("posting__stage"), asked.sort)
     if asks_for_csv(request):
         lines = (line for part in read_in_parts(rows) for line in lines_of(part, people))
         cells = (_cells(context, line) for line in lines)
         return csv_of(f"{context.collection.slug}-{wanted}", COLUMNS, cells)
-    page = Paginator(rows, ASSIGNMENTS_PER_PAGE).get_page(request.GET.get("page"))
+    shown = asked.page(rows, ASSIGNMENTS_PER_PAGE)
     return context.render(
         request,
         "money/assignments.html",
         tab="money",
         wanted=wanted,
         filters=[
-            (sought.address(name), name, words, counts[name]) for name, words in FILTERS.items()
+            (asked.address(show=name), name, words, counts[name]) for name, words in FILTERS.items()
         ],
-        any=any(counts.values()) or sought != WorkFilter(),
-        page=page,
-        lines=lines_of(page, people),
+        any=any(counts.values()) or asked.is_narrowed or bool(asked.sort),
+        lines=lines_of(shown["page"], people),
         hours=context.parameters.pay.approve_after_hours,
-        sought=sought,
-        sort=sought.sort,
-        sorts=[(name, words) for name, (words, _) in ORDERS.items()],
         stages=context.collection.stages.all(),
-        address=sought.address(wanted),
-        query=f"{sought.address(wanted)}&",
         at_once=AT_ONCE.get(wanted, ""),
         decidable=DECIDABLE,
+        **shown,
     )
 
 
@@ -367,7 +361,7 @@ def decide_several(request: HttpRequest, context: CollectionContext) -> HttpResp
         lambda work: ACTS[decision](work, "", by, now),
         TOLD,
     )
-    address = WorkFilter.of(request.GET).address(request.GET.get("show", ""))
+    address = ListQuery(request.GET, ORDERS, FILTERS, "stage").address()
     return redirect(f"{context.url('assignments')}?{address}")
 
 

@@ -8,7 +8,6 @@ from datetime import datetime
 from operator import attrgetter
 from statistics import median
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -21,8 +20,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.forms import marketplace_problem, number_of
-from annotation.dashboard.lists import asks_for_csv, csv_of, order_of
+from annotation.dashboard.forms import marketplace_problem, number_of, refusals_shown
+from annotation.dashboard.lists import ListQuery, asks_for_csv, csv_of
 from annotation.dashboard.money.assignments import lines_of
 from annotation.dashboard.worker_names import is_called, people_of
 from annotation.decisions.by_hand import exclude_worker, include_again
@@ -248,12 +247,10 @@ COLUMNS = (
 def workers(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """List the workers that fit the address, or hand the list out as CSV."""
     found = lines_of_workers(context)
-    sought, sort = request.GET.get("q", "").strip(), order_of(request.GET, ORDERS)
-    show = request.GET.get("show", "")
-    show = show if show in FILTERS else ""
-    lines = [line for line in found if is_called(line.who, sought)]
+    asked = ListQuery(request.GET, ORDERS, FILTERS)
+    lines = [line for line in found if is_called(line.who, asked.sought)]
     counts = [(name, words, sum(map(fits, lines))) for name, (words, fits) in FILTERS.items()]
-    lines = sorted(filter(FILTERS[show][1], lines), key=ORDERS[sort][1])
+    lines = sorted(filter(FILTERS[asked.show][1], lines), key=ORDERS[asked.sort][1])
     if asks_for_csv(request):
         rows = (_cells(context, line) for line in lines)
         return csv_of(f"{context.collection.slug}-workers", COLUMNS, rows)
@@ -262,16 +259,8 @@ def workers(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         "people/workers.html",
         tab="people",
         any=bool(found),
-        page=Paginator(lines, WORKERS_PER_PAGE).get_page(request.GET.get("page")),
-        filters=[
-            (urlencode({"show": name, "q": sought, "sort": sort}), name, words, n)
-            for name, words, n in counts
-        ],
-        show=show,
-        sought=sought,
-        sort=sort,
-        sorts=[(name, words) for name, (words, _) in ORDERS.items()],
-        query=urlencode({"show": show, "q": sought, "sort": sort}) + "&",
+        filters=[(asked.address(show=name), name, words, n) for name, words, n in counts],
+        **asked.page(lines, WORKERS_PER_PAGE),
         typed=request.session.pop(TYPED, ""),
     )
 
@@ -476,11 +465,8 @@ def leave_out_worker(request: HttpRequest, context: CollectionContext, number: i
 @require_POST
 def name_one(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
     """Note what the requester calls the worker; a blank name is forgotten."""
-    try:
+    with refusals_shown(request):
         name_worker(_worker(context, number), request.POST.get("name", ""))
-    except ActionError as error:
-        messages.error(request, error.on_page)
-    else:
         messages.success(request, "Saved. It is shown on these pages alone.")
     return redirect(context.url("worker", number=number))
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, View, collection_page
+from annotation.dashboard.forms import refusals_shown
 from annotation.dashboard.questions.filters import splits_of
 from annotation.dashboard.questions.reading import Passage, pair_passages, seed_paragraphs
 from annotation.dashboard.worker_names import people_of
@@ -136,10 +137,8 @@ def begin_judging(
     request: HttpRequest, context: CollectionContext, table: DifficultyTable
 ) -> HttpResponse:
     """Begin a cross-validation; jobs train its folds."""
-    try:
+    with refusals_shown(request):
         begin_run(context.collection, table, name_of(request), timezone.now())
-    except ActionError as error:
-        messages.error(request, error.on_page)
     return redirect(context.url("difficulty"))
 
 

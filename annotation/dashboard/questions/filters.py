@@ -23,7 +23,6 @@ from django.db.models.functions import Cast, Greatest, NullIf
 from django.db.models.sql.compiler import SQLCompiler
 
 from annotation.dashboard.collection_context import CollectionContext
-from annotation.dashboard.lists import order_of
 from annotation.dashboard.worker_names import people_of
 from annotation.decisions.by_hand import REASON, UNUSABLE, fallen, stages_apart, undecided
 from annotation.decisions.counted_work import counted_without, counted_work_of
@@ -146,7 +145,7 @@ class Filter:
             type=query.get("type", "")[:20],
             search=query.get("q", "").replace("\x00", "").strip()[:MAX_SEARCH],
             worker=worker if worker.isascii() and worker.isdigit() else "",
-            sort=order_of(query, ORDERS),
+            sort=sort if (sort := query.get("sort", "")) in ORDERS else "",
         )
 
     def address(self, **changed: str) -> str:

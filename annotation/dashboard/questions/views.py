@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.agreement.decision import Outcome
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.lists import asks_for_csv, csv_of, decide_each, read_in_parts
+from annotation.dashboard.lists import asks_for_csv, csv_of, decide_each, read_in_parts, sorts_of
 from annotation.dashboard.questions.corrected_answer import (
     MOST_WORDS,
     CorrectionInput,
@@ -163,7 +163,7 @@ def questions(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         filter=wanted,
         by=people.name(worker) if worker else "",
         sort=wanted.sort,
-        sorts=[(name, words) for name, (words, _) in ORDERS.items()],
+        sorts=sorts_of(ORDERS),
         outcomes=[(wanted.address(outcome=name), name, words, n) for name, words, n in counts],
         total=voted_questions(context).exists(),
         folds=splits_of(context),
