@@ -2,8 +2,7 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -23,7 +22,6 @@ from collector.candidates.pools import Pair, Pools, Union, linked, nodes_of, uni
 from collector.candidates.proposals import (
     AddedSets,
     CandidatesError,
-    Proposal,
     Proposer,
     add_sets,
     decide,
@@ -51,23 +49,6 @@ DONE = {
 }
 
 
-@dataclass(frozen=True)
-class Row:
-    """A set with its figures.
-
-    `linked` pages of a set of bridge entities can be drawn, `links` lead to them; `share` is how
-    often a kept list is drawn; `good` of `tried` pairs worked.
-    """
-
-    set: CandidateSet
-    pages: int
-    linked: int
-    links: int
-    share: str
-    tried: int
-    good: int
-
-
 @curated_collection_page
 @require_safe
 def candidate_sets(request: HttpRequest, context: CollectionContext) -> HttpResponse:
@@ -89,7 +70,9 @@ def add_candidates(request: HttpRequest, context: CollectionContext) -> HttpResp
         form.add_error(None, str(error))
         return _page(request, context, form, status=422)
     if added.new:
-        messages.success(request, f"Proposed: {_named(added.new)}. Look at their pairs.")
+        names = ", ".join(each.name for each in added.new[:5])
+        more = f" and {len(added.new) - 5} more" if len(added.new) > 5 else ""
+        messages.success(request, f"Proposed: {names}{more}. Look at their pairs.")
     if added.there:
         messages.info(request, f"There already, and left as they are: {', '.join(added.there)}.")
     if not added.new and not added.there:
@@ -104,16 +87,22 @@ def _page(
     request: HttpRequest, context: CollectionContext, form: SetsForm, status: int = 200
 ) -> HttpResponse:
     role = _role(request.GET.get("role"))
-    shown: dict[str, Any] = {"role": role, "roles": _roles(context), "form": form, "tab": "seeds"}
+    every = context.collection.candidate_sets
+    numbers = dict(every.order_by().values_list("role").annotate(n=Count("pk")))
+    shown: dict[str, Any] = {
+        "role": role,
+        "roles": [(one.value, LABELS[one], numbers.get(one, 0)) for one in SetRole],
+        "form": form,
+        "tab": "seeds",
+    }
     try:
         graph, union = graph_of(context.collection.corpus), union_of(context.collection)
     except GraphError as error:
         shown["problem"] = str(error)
         return context.render(request, "seeds/candidate_sets.html", status=status, **shown)
     state = request.GET.get("state")
-    sets = context.collection.candidate_sets.filter(role=role)
-    shown["counts"] = _counts(sets.values_list("state", flat=True))
-    shown["n_waiting"] = next(n for name, _, n in shown["counts"] if name == SetState.PROPOSED)
+    sets = every.filter(role=role)
+    states = list(sets.values_list("state", flat=True))
     if state in SetState.values:
         sets = sets.filter(state=state)
     page = Paginator(sets.order_by("name"), PER_PAGE).get_page(request.GET.get("page"))
@@ -121,6 +110,8 @@ def _page(
         request,
         "seeds/candidate_sets.html",
         status=status,
+        counts=[(one.value, one.label, states.count(one)) for one in SetState],
+        n_waiting=states.count(SetState.PROPOSED),
         union=union,
         page=page,
         rows=_rows(graph, list(page), union),
@@ -165,21 +156,16 @@ def _role(given: str | None) -> SetRole:
     return SetRole.COMPARISON if given == SetRole.COMPARISON else SetRole.BRIDGE
 
 
-def _roles(context: CollectionContext) -> list[tuple[str, str, int]]:
-    numbers = dict(
-        context.collection.candidate_sets.order_by().values_list("role").annotate(n=Count("pk"))
-    )
-    return [(role.value, LABELS[role], numbers.get(role, 0)) for role in SetRole]
+def _rows(graph: Graph, sets: Sequence[CandidateSet], union: Union) -> list[dict[str, Any]]:
+    """Return the sets with their figures; two queries.
 
-
-def _counts(states: Iterable[str]) -> list[tuple[str, str, int]]:
-    found = list(states)
-    return [(state.value, state.label, found.count(state)) for state in SetState]
-
-
-def _rows(graph: Graph, sets: Sequence[CandidateSet], union: Union) -> list[Row]:
-    """Return the figures of the sets; two queries."""
-    nodes = _nodes_by_set(graph, sets)
+    `linked` pages of a set of bridge entities can be drawn, `links` lead to them; `share` is how
+    often a kept list is drawn; `good` of `tried` pairs worked.
+    """
+    members = CandidateMember.objects.filter(candidate_set__in=[each.pk for each in sets])
+    pages: dict[int, list[int]] = defaultdict(list)
+    for pk, page_id in members.values_list("candidate_set_id", "article__page_id"):
+        pages[pk].append(page_id)
     tried = {
         pk: (n, good)
         for pk, n, good in CandidateSet.objects.filter(pk__in=[each.pk for each in sets])
@@ -187,70 +173,42 @@ def _rows(graph: Graph, sets: Sequence[CandidateSet], union: Union) -> list[Row]
         .values_list("pk")
         .annotate(n=Count("trials"), good=Count("trials", filter=Q(trials__works=True)))
     }
-    return [_row(graph, each, nodes[each.pk], union, *tried[each.pk]) for each in sets]
-
-
-def _row(
-    graph: Graph, each: CandidateSet, nodes: list[int], union: Union, tried: int, good: int
-) -> Row:
-    degrees = graph.in_degrees(nodes)
-    is_drawn = each.role == SetRole.COMPARISON and each.state == SetState.KEPT and union.listed
-    return Row(
-        set=each,
-        pages=len(nodes),
-        linked=sum(degree > 0 for degree in degrees),
-        links=sum(degrees),
-        share=f"{len(nodes) / union.listed:.0%}" if is_drawn else "",
-        tried=tried,
-        good=good,
-    )
-
-
-def _nodes_by_set(graph: Graph, sets: Sequence[CandidateSet]) -> dict[int, list[int]]:
-    """Return the nodes of the pages of each set, by its row; one query."""
-    rows = CandidateMember.objects.filter(candidate_set__in=[each.pk for each in sets])
-    pages: dict[int, list[int]] = defaultdict(list)
-    for pk, page_id in rows.values_list("candidate_set_id", "article__page_id"):
-        pages[pk].append(page_id)
-    return {each.pk: sorted(graph.nodes_of(pages[each.pk]).values()) for each in sets}
+    found = []
+    for each in sets:
+        nodes = sorted(graph.nodes_of(pages[each.pk]).values())
+        degrees = graph.in_degrees(nodes)
+        is_drawn = each.role == SetRole.COMPARISON and each.state == SetState.KEPT and union.listed
+        n_tried, good = tried[each.pk]
+        found.append(
+            {
+                "set": each,
+                "pages": len(nodes),
+                "linked": sum(degree > 0 for degree in degrees),
+                "links": sum(degrees),
+                "share": f"{len(nodes) / union.listed:.0%}" if is_drawn else "",
+                "tried": n_tried,
+                "good": good,
+            }
+        )
+    return found
 
 
 def _added(context: CollectionContext, form: SetsForm) -> AddedSets:
     """Store what the form names; raises CandidatesError or GraphError."""
-    now = timezone.now()
-    if form.cleaned_data["defaults"]:
+    now, given = timezone.now(), form.cleaned_data
+    if given["defaults"]:
         parameters: Any = context.parameters
         return propose_defaults(context.collection, parameters.seeds, now)
+    role, proposals = given["role"], []
     proposer = Proposer(context.collection.corpus)
-    cut = Proposer(context.collection.corpus, form.cleaned_data["most_linked"] or 0)
-    proposals = list(_proposals(form, proposer, cut))
-    return add_sets(context.collection, proposer, proposals, now)
-
-
-def _proposals(form: SetsForm, proposer: Proposer, cut: Proposer) -> Iterator[Proposal]:
-    role = form.cleaned_data["role"]
-    for file in form.cleaned_data["title_files"]:
+    cut = Proposer(context.collection.corpus, given["most_linked"] or 0)
+    for file in given["title_files"]:
         name = PurePath(file.name or "titles.txt").name
-        yield proposer.titles(role, PurePath(name).stem, titles_in(file.read(), name), name)
-    for title in form.cleaned_data["categories"]:
-        yield cut.category(role, title)
-    for title in form.cleaned_data["list_pages"]:
-        yield proposer.list_page(role, title)
-
-
-def _named(sets: Sequence[CandidateSet]) -> str:
-    names = ", ".join(each.name for each in sets[:5])
-    return names if len(sets) <= 5 else f"{names} and {len(sets) - 5} more"
-
-
-@dataclass(frozen=True)
-class Trial:
-    """Two paragraphs, the link between them marked; `works` is what was said of them, or None."""
-
-    first: Passage
-    second: Passage
-    articles: tuple[int, int]
-    works: bool | None
+        titles = titles_in(file.read(), name)
+        proposals.append(proposer.titles(role, PurePath(name).stem, titles, name))
+    proposals += [cut.category(role, title) for title in given["categories"]]
+    proposals += [proposer.list_page(role, title) for title in given["list_pages"]]
+    return add_sets(context.collection, proposer, proposals, now)
 
 
 @curated_collection_page
@@ -364,8 +322,11 @@ def _pairs(context: CollectionContext, each: CandidateSet, graph: Graph, number:
 
 def _trials(
     context: CollectionContext, each: CandidateSet, pairs: list[Pair], graph: Graph
-) -> Iterator[Trial]:
-    """Yield the pairs with their texts and marks; four queries, and some for redirects."""
+) -> Iterator[dict[str, Any]]:
+    """Yield the pairs with their texts, the link between them marked, and what was said of them.
+
+    Four queries, and some for redirects.
+    """
     ids = [int(graph.paragraphs[node]) for pair in pairs for node in pair]
     rows = Paragraph.objects.select_related("article__corpus").in_bulk(ids)
     resolver = Resolver(context.collection.corpus)
@@ -378,12 +339,12 @@ def _trials(
         first, second = (rows[int(graph.paragraphs[node])] for node in pair)
         target = second.article_id if each.role == SetRole.BRIDGE else None
         articles = (first.article_id, second.article_id)
-        yield Trial(
-            first=_passage(first, leads, target),
-            second=_passage(second, leads, None),
-            articles=articles,
-            works=said.get(articles),
-        )
+        yield {
+            "first": _passage(first, leads, target),
+            "second": _passage(second, leads, None),
+            "articles": articles,
+            "works": said.get(articles),
+        }
 
 
 def _passage(row: Paragraph, leads: dict[str, int], target: int | None) -> Passage:

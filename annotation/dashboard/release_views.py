@@ -63,14 +63,6 @@ SOON = timedelta(seconds=20)
 LINES = {About.CONTACT: 1, About.PAGE: 1, About.AUTHORS: 3}
 
 
-@dataclass(frozen=True)
-class Example:
-    """The first example of a file, its long texts and lists cut short, as JSON to read."""
-
-    file: str
-    json: str
-
-
 def card_html(path: Path, addresses: Mapping[str, str]) -> str:
     """Return a release's README as HTML; raw HTML in it is shown as text.
 
@@ -84,10 +76,11 @@ def card_html(path: Path, addresses: Mapping[str, str]) -> str:
     return LEADS_TO.sub(at_its_address, html_of(without_header(path.read_text("utf-8"))))
 
 
-def first_example(folder: Path, names: list[str]) -> Example | None:
+def first_example(folder: Path, names: list[str]) -> dict[str, str] | None:
     """Return the first example of the first of these JSON files that has one, else None.
 
-    The official layouts are lists of examples, or objects that hold such a list.
+    Its "json" is to be read, with long texts and lists cut short. The official layouts are lists of
+    examples, or objects that hold such a list.
     """
     for name in names:
         with (folder / name).open(encoding="utf-8") as file:
@@ -100,18 +93,9 @@ def first_example(folder: Path, names: list[str]) -> Example | None:
             example, _ = json.JSONDecoder().raw_decode(text, found)
         except ValueError:
             continue
-        return Example(name, json.dumps(shortened(example), indent=2, ensure_ascii=False))
+        text = json.dumps(shortened(example), indent=2, ensure_ascii=False)
+        return {"file": name, "json": text}
     return None
-
-
-@dataclass(frozen=True)
-class ReleasedFile:
-    """One file of a release; `is_there` is false when the folder was moved or lost."""
-
-    name: str
-    sha256: str
-    n_bytes: int
-    is_there: bool
 
 
 @collection_page
@@ -142,7 +126,24 @@ def make_release(request: HttpRequest, context: CollectionContext) -> HttpRespon
 def release(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
     """Show one release: what it holds and every file with its checksum."""
     row = _release(context, number)
-    files = [_file(row, name) for name in sorted(row.manifest)]
+    # A file is not there where the folder was moved or lost.
+    files = [
+        {
+            "name": name,
+            "sha256": str(row.manifest[name]["sha256"]),
+            "n_bytes": int(row.manifest[name]["bytes"]),
+            "is_there": _path(row, name) is not None,
+        }
+        for name in sorted(row.manifest)
+    ]
+    # The first official file there is, training before others.
+    folds = {re.split("[-_]", name)[0] for name in row.counts.get("questions") or {}}
+    official = [
+        name
+        for name in row.manifest
+        if name.endswith(".json") and _path(row, name) and any(fold in name for fold in folds)
+    ]
+    official.sort(key=lambda name: ("train" not in name, name))
     return context.render(
         request,
         "releases/release.html",
@@ -150,13 +151,13 @@ def release(request: HttpRequest, context: CollectionContext, number: int) -> Ht
         release=row,
         splits=_splits(row),
         files=files,
-        total_bytes=sum(file.n_bytes for file in files),
+        total_bytes=sum(row.manifest[name]["bytes"] for name in row.manifest),
         sums=SUMS if _path(row, SUMS) else "",
-        is_there=any(file.is_there for file in files),
-        is_whole=all(file.is_there for file in files),
+        is_there=any(file["is_there"] for file in files),
+        is_whole=all(file["is_there"] for file in files),
         has_card=_path(row, CARD) is not None,
         has_baselines=bool(trained_baselines(context)),
-        example=_example(row),
+        example=first_example(row.place, official),
         private=private if (private := beside_release(row.place)).is_dir() else None,
     )
 
@@ -280,21 +281,6 @@ def _release(context: CollectionContext, number: int) -> Release:
 
 def _splits(row: Release) -> list[tuple[str, int]]:
     return list((row.counts.get("questions") or {}).items())
-
-
-def _example(row: Release) -> Example | None:
-    """Return the first example of the first official file there is, training before others."""
-    folds = {re.split("[-_]", name)[0] for name in row.counts.get("questions") or {}}
-    files = [name for name in row.manifest if name.endswith(".json") and _path(row, name)]
-    official = [name for name in files if any(fold in name for fold in folds)]
-    return first_example(row.place, sorted(official, key=lambda name: "train" not in name))
-
-
-def _file(row: Release, name: str) -> ReleasedFile:
-    entry = row.manifest[name]
-    return ReleasedFile(
-        name, str(entry["sha256"]), int(entry["bytes"]), _path(row, name) is not None
-    )
 
 
 def _path(row: Release, name: str) -> Path | None:
@@ -433,19 +419,6 @@ def _runs(context: CollectionContext, release: Release) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class Asked:
-    """One field: what is asked, what stands in it, what is wrong with it, who said it last."""
-
-    name: str
-    label: str
-    help: str
-    text: str
-    rows: int
-    wrong: str
-    last: Statement | None
-
-
 @collection_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def statements(request: HttpRequest, context: CollectionContext) -> HttpResponse:
@@ -467,15 +440,15 @@ def statements(request: HttpRequest, context: CollectionContext) -> HttpResponse
             return redirect(context.url("releases"))
     last = {row.about: row for row in Statement.objects.filter(collection=collection)}
     asked = [
-        Asked(
-            name=about,
-            label=str(About(about).label),
-            help=STATEMENT_HELP[about],
-            text=texts.get(about, ""),
-            rows=LINES.get(About(about), 4),
-            wrong=_wrong(about, texts.get(about, ""), newer) if problem else "",
-            last=last.get(about),
-        )
+        {
+            "name": about,
+            "label": str(About(about).label),
+            "help": STATEMENT_HELP[about],
+            "text": texts.get(about, ""),
+            "rows": LINES.get(About(about), 4),
+            "wrong": _wrong(about, texts.get(about, ""), newer) if problem else "",
+            "last": last.get(about),
+        }
         for about in About.values
     ]
     return context.render(

@@ -16,7 +16,7 @@ from annotation.dashboard.collections.parameter_form import own_label
 from annotation.dashboard.forms import number_of
 from annotation.dashboard.lists import segments
 from annotation.dashboard.questions.reading import passage, passages, seed_paragraphs
-from collector.models import Collection, CollectionState
+from collector.models import CollectionState
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import FOLDS
 from collector.seeds.looser_thresholds import LooserThreshold, find_looser
@@ -41,7 +41,8 @@ LONGEST_COUNT = 20
 @require_safe
 def seeds(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Show the folds and a page of seeds with their real text."""
-    counts = _folds(context.collection)
+    rows = context.collection.seeds.order_by()
+    counts = dict(rows.values_list("fold").annotate(n=Count("pk")))
     fold = request.GET.get("fold")
     rows = context.collection.seeds.order_by("position")
     if fold in counts:
@@ -105,14 +106,16 @@ def _by_key(values: list[LooserThreshold]) -> list[tuple[str, str, list[tuple[st
         (
             key,
             own_label(key.rpartition(".")[2]),
-            [(_readable(one.value), one.n_seeds) for one in ones],
+            [
+                (
+                    f"{one.value:,}" if isinstance(one.value, int) else str(one.value or "none"),
+                    one.n_seeds,
+                )
+                for one in ones
+            ],
         )
         for key, ones in rows
     ]
-
-
-def _readable(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value or "none")
 
 
 def _number(typed: str) -> int:
@@ -171,8 +174,3 @@ def _stages(context: CollectionContext) -> list[str]:
     """Return the stages that each get as many seeds as are asked for, by their names on pages."""
     names = stages_from_seeds(context.parameters)
     return [str(one) for one in context.collection.stages.all() if one.name in names]
-
-
-def _folds(collection: Collection) -> dict[str, int]:
-    rows = collection.seeds.order_by().values("fold").annotate(n=Count("pk"))
-    return {row["fold"]: row["n"] for row in rows}

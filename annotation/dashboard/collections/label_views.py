@@ -108,14 +108,6 @@ class SchemeSheet:
     can_grow: bool
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What was typed as a scheme, or what is wrong by the name of its box."""
-
-    scheme: SchemeTable | None
-    wrong: dict[str, str]
-
-
 def typed_in(sent: Mapping[str, str]) -> dict[str, str]:
     """Return what a form sent, by the name of its box; lines stay in what is listed."""
     known = {*OF_FACET, *OF_LABEL, *OF_WORDS}
@@ -152,7 +144,7 @@ def typed_from(scheme: SchemeTable) -> dict[str, str]:
     return typed
 
 
-def read_typed(typed: Mapping[str, str]) -> Reading:
+def read_typed(typed: Mapping[str, str]) -> tuple[SchemeTable | None, dict[str, str]]:
     """Return the scheme that was typed, or what is wrong, each at its box; blank rows are none."""
     boxes: dict[tuple[str | int, ...], str] = {}
     fields: list[dict[str, object]] = []
@@ -165,9 +157,9 @@ def read_typed(typed: Mapping[str, str]) -> Reading:
             boxes |= {(*at, *place): box for place, box in inside.items()}
     raw = {"title": typed.get("title", ""), "source": typed.get("source", ""), "fields": fields}
     try:
-        return Reading(SchemeTable.model_validate(raw), {})
+        return SchemeTable.model_validate(raw), {}
     except ValidationError as error:
-        return Reading(None, _wrong(error, boxes))
+        return None, _wrong(error, boxes)
 
 
 def sheet_of(typed: Mapping[str, str], wrong: Mapping[str, str], *, more: str = "") -> SchemeSheet:
@@ -410,11 +402,11 @@ def _answer(request: HttpRequest, context: CollectionContext, stage: str) -> Htt
         return _page(request, context, stage, without(typed, part), {})
     if act == "read":
         return _read_file(request, context, stage, typed)
-    reading = read_typed(typed)
-    if reading.scheme is None:
-        return _page(request, context, stage, typed, reading.wrong, status=400)
+    scheme, wrong = read_typed(typed)
+    if scheme is None:
+        return _page(request, context, stage, typed, wrong, status=400)
     try:
-        _store(request, context, stage, reading.scheme)
+        _store(request, context, stage, scheme)
     except ActionError as error:
         return _page(request, context, stage, typed, {}, problem=error.on_page, status=400)
     if act == "try":

@@ -215,7 +215,11 @@ def summaries_of(collections: Sequence[Collection]) -> list[Summary]:
     releases = counted(Release.objects.all(), "collection", ids)
     found = []
     for collection in collections:
-        parameters, unreadable = _parameters(collection)
+        parameters, unreadable = None, ""
+        try:
+            parameters = parameters_of(collection)
+        except ProtocolError as error:
+            unreadable = str(error)
         stages = parameters.stages() if parameters else {}
         main = [name for name, table in stages.items() if not table.qualifies]
         done = [places.get((collection.pk, name), (0, 0)) for name in main]
@@ -232,13 +236,6 @@ def summaries_of(collections: Sequence[Collection]) -> list[Summary]:
             )
         )
     return found
-
-
-def _parameters(collection: Collection) -> tuple[Parameters | None, str]:
-    try:
-        return parameters_of(collection), ""
-    except ProtocolError as error:
-        return None, str(error)
 
 
 def todo_of(

@@ -1,7 +1,6 @@
 """Changing what a collection asks for: its parameters, and the words that workers read."""
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -20,10 +19,9 @@ from annotation.dashboard.collections.parameter_form import (
     sheet_of,
 )
 from annotation.dashboard.forms import number_of
-from annotation.dashboard.money.spending import Spending, spending_of
+from annotation.dashboard.money.spending import spending_of
 from collector.models import CollectionState
 from collector.protocols.creation import (
-    Revision,
     is_stored,
     newest,
     parameters_of,
@@ -41,24 +39,6 @@ from tasks.pages.wording import fill_placeholders, markdown
 SHOWN = 50
 
 
-@dataclass(frozen=True)
-class Preview:
-    """What a change would do: (label, old, new) of each, the money before and after.
-
-    `kept` names the stages whose HITs that are up keep their pay, with how many there are;
-    `begun` counts the work that keeps the hours until it is paid, where these change.
-    """
-
-    lines: list[tuple[str, str, str]]
-    before: Spending
-    after: Spending
-    kept: list[tuple[str, int]]
-    begun: int
-    lost_seeds: int
-    cautions: list[str]
-    wanted: str
-
-
 @collection_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: HttpRequest, context: CollectionContext) -> HttpResponse:
@@ -70,9 +50,24 @@ def change(request: HttpRequest, context: CollectionContext) -> HttpResponse:
             if _is_stored(request, context):
                 return _saved(request, context)
             preview = _preview(context, sheet)
-            _check_seen(request, context)
+            if request.POST.get("seen") != str(newest(context.collection)):
+                raise ActionError(
+                    "Somebody changed something meanwhile: what you typed is compared with the "
+                    "newest values. Look, then save."
+                )
             if request.POST.get("save"):
-                _store(request, context, sheet, preview)
+                if request.POST.get("previewed") != preview["wanted"]:
+                    raise ActionError(
+                        "You changed something since the preview: update it, then save."
+                    )
+                revise(
+                    context.collection,
+                    sheet.wanted,
+                    why=request.POST.get("why", ""),
+                    by=name_of(request),
+                    now=timezone.now(),
+                    seen=int(request.POST["seen"]),
+                )
                 return _saved(request, context)
         except ActionError as error:
             problem = labelled(error.on_page, context.parameters)
@@ -87,7 +82,15 @@ def change(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         preview=preview,
         seen=newest(context.collection),
         is_draft=context.collection.state == CollectionState.DRAFT,
-        revisions=_history(context),
+        revisions=[
+            {
+                "row": row,
+                "label": label_of(row.key),
+                "old": readable_value(row.key, row.old, context.parameters),
+                "new": readable_value(row.key, row.new, context.parameters),
+            }
+            for row in revisions_of(context.collection).order_by("-at", "-pk")[:SHOWN]
+        ],
     )
 
 
@@ -116,14 +119,20 @@ def _is_stored(request: HttpRequest, context: CollectionContext) -> bool:
     )
 
 
-def _preview(context: CollectionContext, sheet: ParameterSheet) -> Preview:
-    """Return what the sheet would change; raises ActionError."""
+def _preview(context: CollectionContext, sheet: ParameterSheet) -> dict[str, Any]:
+    """Return what the sheet would change, and the money before and after; raises ActionError.
+
+    `kept` names the stages whose HITs that are up keep their pay, with how many there are; `begun`
+    counts the work that keeps the hours until it is paid, where these change.
+    """
     if sheet.problems:
         raise ActionError("What is filled in wrongly is marked below. Nothing typed is lost.")
     revision = planned(context.collection, sheet.wanted)
     changed = revision.applied_to(context.collection)
-    return Preview(
-        lines=[
+    collection, keys = context.collection, {each.key for each in revision.changes}
+    live, touched = live_hits(collection), {key.partition(".")[0] for key in keys}
+    return {
+        "lines": [
             (
                 label_of(each.key),
                 readable_value(each.key, each.old, context.parameters),
@@ -131,65 +140,18 @@ def _preview(context: CollectionContext, sheet: ParameterSheet) -> Preview:
             )
             for each in revision.changes
         ],
-        before=spending_of(
-            context.collection, totals(context.collection, estimate(context.collection))
-        ),
-        after=spending_of(changed, totals_from_now(changed)),
-        kept=_kept(context, revision),
-        begun=n_under_way(context.collection)
-        if any(each.key == HOURS for each in revision.changes)
-        else 0,
-        lost_seeds=revision.lost_seeds,
-        cautions=parameters_of(changed).cautions(),
-        wanted=json.dumps(sheet.wanted, sort_keys=True),
-    )
-
-
-def _kept(context: CollectionContext, revision: Revision) -> list[tuple[str, int]]:
-    """Return the stages with HITs that are up under values which change, with how many."""
-    touched = {change.key.partition(".")[0] for change in revision.changes}
-    live = live_hits(context.collection)
-    stages = context.collection.stages.filter(name__in=touched)
-    return [(str(stage), live[stage.pk]) for stage in stages if live.get(stage.pk)]
-
-
-def _check_seen(request: HttpRequest, context: CollectionContext) -> None:
-    """Raise ActionError when somebody else has saved since the page was shown."""
-    if request.POST.get("seen") != str(newest(context.collection)):
-        raise ActionError(
-            "Somebody changed something meanwhile: what you typed is compared with the newest "
-            "values. Look, then save."
-        )
-
-
-def _store(
-    request: HttpRequest, context: CollectionContext, sheet: ParameterSheet, preview: Preview
-) -> None:
-    """Store what was previewed; raises ActionError for anything else."""
-    if request.POST.get("previewed") != preview.wanted:
-        raise ActionError("You changed something since the preview: update it, then save.")
-    revise(
-        context.collection,
-        sheet.wanted,
-        why=request.POST.get("why", ""),
-        by=name_of(request),
-        now=timezone.now(),
-        seen=int(request.POST["seen"]),
-    )
-
-
-def _history(context: CollectionContext) -> list[dict[str, Any]]:
-    """Return the newest changes of parameters, in words."""
-    rows = revisions_of(context.collection).order_by("-at", "-pk")[:SHOWN]
-    return [
-        {
-            "row": row,
-            "label": label_of(row.key),
-            "old": readable_value(row.key, row.old, context.parameters),
-            "new": readable_value(row.key, row.new, context.parameters),
-        }
-        for row in rows
-    ]
+        "before": spending_of(collection, totals(collection, estimate(collection))),
+        "after": spending_of(changed, totals_from_now(changed)),
+        "kept": [
+            (str(stage), live[stage.pk])
+            for stage in collection.stages.filter(name__in=touched)
+            if live.get(stage.pk)
+        ],
+        "begun": n_under_way(collection) if HOURS in keys else 0,
+        "lost_seeds": revision.lost_seeds,
+        "cautions": parameters_of(changed).cautions(),
+        "wanted": json.dumps(sheet.wanted, sort_keys=True),
+    }
 
 
 @collection_page

@@ -29,11 +29,10 @@ from annotation.dashboard.money.assignments import (
     in_order,
     lines_of,
 )
-from annotation.dashboard.money.spending import Pace, pace_of, spending_of
+from annotation.dashboard.money.spending import pace_of, spending_of
 from annotation.dashboard.questions.reading import sheets_of
 from annotation.dashboard.worker_names import People, people_of
 from annotation.reports.attention import attention_to, refused_bonuses
-from collector.models import Collection, Stage
 from common.actions import ActionError
 from common.sent_form import check_seen, version_of
 from tasks.costs import estimate, totals
@@ -87,24 +86,6 @@ AT_ONCE = {"submitted_empty": "pay", "waiting": "pay", "refused": "try_again"}
 DECIDABLE = (ReceiptState.CONFIRMED, ReceiptState.REFUSED)
 
 
-@dataclass(frozen=True)
-class LedgerLine:
-    """Payments of one stage: how many, and cents owed, refused, confirmed and in fees.
-
-    `bonuses` is what of them is paid beside the rewards, in cents.
-    """
-
-    stage: Stage
-    payments: int
-    owed: int
-    refused: int
-    confirmed: int
-    fees: int
-    bonuses: int
-    compensations: int
-    pace: Pace | None
-
-
 @collection_page
 @require_safe
 def ledger(request: HttpRequest, context: CollectionContext) -> HttpResponse:
@@ -117,6 +98,8 @@ def ledger(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     rows = rows.order_by("-pk")
     page = Paginator(rows, PAYMENTS_PER_PAGE).get_page(request.GET.get("page"))
     submitted_empty = assignments_of(context.collection, "submitted_empty").order_by("pk")
+    refused = refused_bonuses().filter(collection=context.collection)
+    refused = refused.select_related("stage", "worker__identity").order_by("pk")
     revisions = context.collection.revisions.filter(key="budget_cents").order_by("-at", "-pk")
     return context.render(
         request,
@@ -135,9 +118,7 @@ def ledger(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         wanted=wanted,
         filters=[(name, words) for name, (words, _) in BESIDE.items()],
         beside=[(row, people.name(row.worker_id)) for row in page],
-        refused=[
-            (row, people.name(row.worker_id)) for row in _refused(context)[:PAYMENTS_PER_PAGE]
-        ],
+        refused=[(row, people.name(row.worker_id)) for row in refused[:PAYMENTS_PER_PAGE]],
         revisions=revisions[:PAYMENTS_PER_PAGE],
     )
 
@@ -190,26 +171,15 @@ def decide_bonus(request: HttpRequest, context: CollectionContext) -> HttpRespon
     return redirect(context.url("money"))
 
 
-def _refused(context: CollectionContext) -> QuerySet[Payment]:
-    rows = refused_bonuses().filter(collection=context.collection)
-    return rows.select_related("stage", "worker__identity").order_by("pk")
+def _ledger(context: CollectionContext) -> list[dict[str, Any]]:
+    """Return the payments of each stage: how many, and cents owed, refused, confirmed, in fees.
 
-
-def _ledger(context: CollectionContext) -> list[LedgerLine]:
-    sums = _sums(context.collection)
-    lines = []
-    for stage in context.collection.stages.all():
-        row = sums.get(stage.pk)
-        if row:
-            lines.append(LedgerLine(stage=stage, pace=pace_of(stage, context.parameters), **row))
-    return lines
-
-
-def _sums(collection: Collection) -> dict[int, dict[str, Any]]:
+    `bonuses` is what of them is paid beside the rewards, in cents.
+    """
     due, confirmed = Q(state=PaymentState.DUE), Q(state=PaymentState.CONFIRMED)
     refused = Q(state=PaymentState.REFUSED)
     rows = (
-        Payment.objects.filter(collection=collection)
+        Payment.objects.filter(collection=context.collection)
         .exclude(state=PaymentState.WITHHELD)
         .order_by()
         .values("stage_id")
@@ -223,10 +193,12 @@ def _sums(collection: Collection) -> dict[int, dict[str, Any]]:
             compensations=Count("pk", filter=Q(kind=PaymentKind.COMPENSATION)),
         )
     )
-    return {
-        row["stage_id"]: {name: value for name, value in row.items() if name != "stage_id"}
-        for row in rows
-    }
+    sums = {row["stage_id"]: row for row in rows}
+    return [
+        {**sums[stage.pk], "stage": stage, "pace": pace_of(stage, context.parameters)}
+        for stage in context.collection.stages.all()
+        if stage.pk in sums
+    ]
 
 
 @dataclass(frozen=True)
@@ -386,7 +358,13 @@ def assignment(request: HttpRequest, context: CollectionContext, key: int) -> Ht
         submission=submission,
         sheets=sheets_of(submission, context.collection.corpus) if submission else [],
         said=list(_said(submission.raw if submission else session.empty_submission.fields)),
-        drafts=[] if submission else _drafts(session),
+        drafts=[
+            pair
+            for lease in session.leases.filter(draft__isnull=False)
+            for pair in _said((lease.draft or {}).get("data"))
+        ]
+        if not submission
+        else [],
         can_be_rejected=can_be_rejected(line.work),
         rejection=newest,
         alone=newest is not None and newest.proposed_by == name_of(request),
@@ -468,28 +446,10 @@ def _said(data: Any, name: str = "") -> Iterator[tuple[str, str]]:
         yield from _said(value, f"{name} {part}".strip().replace("_", " "))
 
 
-def _drafts(session: Session) -> list[tuple[str, str]]:
-    """Return what the worker had saved while they held the HIT."""
-    return [
-        pair
-        for lease in session.leases.filter(draft__isnull=False)
-        for pair in _said((lease.draft or {}).get("data"))
-    ]
-
-
-@dataclass(frozen=True)
-class BonusForm:
-    """The form for one assignment: sent twice it gives once, refused it keeps what was typed."""
-
-    once: str
-    amount: str = ""
-    reason: str = ""
-
-
-def bonus_form(request: HttpRequest, submission: Submission) -> BonusForm:
-    """Return the form as it is shown now."""
+def bonus_form(request: HttpRequest, submission: Submission) -> dict[str, str]:
+    """Return the form for one assignment: sent twice it gives once, refused it keeps its text."""
     typed = request.session.pop(_typed_bonus(submission), {})
-    return BonusForm(once=str(uuid4()), **typed)
+    return {"once": str(uuid4()), "amount": "", "reason": "", **typed}
 
 
 def bonuses_of(submission: Submission) -> list[Payment]:

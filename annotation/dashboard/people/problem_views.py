@@ -1,7 +1,5 @@
 """What workers report: problems with a HIT, and partners in dialogs."""
 
-from dataclasses import dataclass
-
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Prefetch, QuerySet
@@ -13,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.forms import LONGEST_AMOUNT, cents_of, number_of
-from annotation.dashboard.worker_names import People, people_of
+from annotation.dashboard.worker_names import people_of
 from annotation.decisions.verdicts import voting_stages
 from common.actions import ActionError
 from common.sent_form import version_of
@@ -33,21 +31,6 @@ REASONS = {
 }
 
 
-@dataclass(frozen=True)
-class Report:
-    """A report with what to call the worker, and what it is about.
-
-    items: what the page showed, each with the address of its own page where it has one.
-    """
-
-    row: ProblemReport
-    who: str
-    number: int | None
-    items: list[tuple[str, str]]
-    handed_in: bool
-    typed: dict[str, str]
-
-
 @collection_page
 @require_safe
 def problems(request: HttpRequest, context: CollectionContext) -> HttpResponse:
@@ -63,7 +46,17 @@ def problems(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         tab="problems",
         resolved=resolved,
         page=page,
-        reports=[_report(request, context, people, row) for row in page],
+        reports=[
+            {
+                "row": row,
+                "who": people.name(row.lease.worker_id),
+                "number": people.number(row.lease.worker_id),
+                "items": [_item(context, item) for item in row.lease.unit.items.all()],
+                "handed_in": hasattr(row.lease, "submission"),
+                "typed": request.session.pop(_typed(row), {}),
+            }
+            for row in page
+        ],
         partners=context.collection.stages.filter(kind__in=kinds_that_pair()).exists(),
         any=bool(page.object_list) or _reports(context).exists(),
     )
@@ -103,20 +96,6 @@ def answer_report(request: HttpRequest, context: CollectionContext) -> HttpRespo
     return redirect(context.url("problems") + f"#report-{row.pk}")
 
 
-def _report(
-    request: HttpRequest, context: CollectionContext, people: People, row: ProblemReport
-) -> Report:
-    worker = row.lease.worker_id
-    return Report(
-        row=row,
-        who=people.name(worker),
-        number=people.number(worker),
-        items=[_item(context, item) for item in row.lease.unit.items.all()],
-        handed_in=hasattr(row.lease, "submission"),
-        typed=request.session.pop(_typed(row), {}),
-    )
-
-
 def _item(context: CollectionContext, item: UnitItem) -> tuple[str, str]:
     """Return what to call an item of a page, and the address of its own page, if it has one."""
     if item.question:
@@ -143,28 +122,6 @@ def _reports(context: CollectionContext) -> QuerySet[ProblemReport]:
     )
 
 
-@dataclass(frozen=True)
-class DialogTurn:
-    """One turn: the question, and the passage it was answered with, None without an answer."""
-
-    question: str
-    answer: str | None
-
-
-@dataclass(frozen=True)
-class ReportedPartner:
-    """A report with what to call both, who asked, and all that they said."""
-
-    row: PartnerReport
-    reporter: str
-    reported: str
-    reported_was: str
-    said_of_them: str
-    turns: list[DialogTurn]
-    title: str
-    seen: str
-
-
 @collection_page
 @require_safe
 def partners(request: HttpRequest, context: CollectionContext) -> HttpResponse:
@@ -181,7 +138,25 @@ def partners(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         tab="problems",
         decided=decided,
         page=page,
-        complaints=[_complaint(row, people) for row in page],
+        complaints=[
+            {
+                "row": row,
+                "reporter": people.name(row.reporter_id),
+                "reported": people.name(row.reported_id),
+                "reported_was": "student"
+                if row.reported_id == row.dialog.student_id
+                else "teacher",
+                "said_of_them": REASONS.get(row.reason, row.reason),
+                "turns": [
+                    {"question": turn.question, "answer": _answer(turn, section.text)}
+                    for turn in row.dialog.turns.all()
+                ],
+                "title": f"{section.title}: {section.heading}",
+                "seen": _seen(row),
+            }
+            for row in page
+            for section in [section_of(row.dialog.topic.seed_id)]
+        ],
         any=bool(page.object_list) or rows.exists(),
     )
 
@@ -218,24 +193,8 @@ def _partner_reports(context: CollectionContext) -> QuerySet[PartnerReport]:
     return rows.select_related("dialog__topic", "dialog__stage__collection").prefetch_related(turns)
 
 
-def _complaint(row: PartnerReport, people: People) -> ReportedPartner:
-    section = section_of(row.dialog.topic.seed_id)
-    return ReportedPartner(
-        row=row,
-        reporter=people.name(row.reporter_id),
-        reported=people.name(row.reported_id),
-        reported_was="student" if row.reported_id == row.dialog.student_id else "teacher",
-        said_of_them=REASONS.get(row.reason, row.reason),
-        turns=[
-            DialogTurn(turn.question, _answer(turn, section.text))
-            for turn in row.dialog.turns.all()
-        ],
-        title=f"{section.title}: {section.heading}",
-        seen=_seen(row),
-    )
-
-
 def _answer(turn: Turn, text: str) -> str | None:
+    """Return the passage that a turn was answered with, None before it was."""
     if turn.answered_at is None:
         return None
     return "No answer" if turn.start is None else text[turn.start : turn.end]

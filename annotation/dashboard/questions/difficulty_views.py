@@ -15,7 +15,7 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, View, collection_page
 from annotation.dashboard.forms import refusals_shown
 from annotation.dashboard.questions.filters import splits_of
-from annotation.dashboard.questions.reading import Passage, pair_passages, seed_paragraphs
+from annotation.dashboard.questions.reading import pair_passages, seed_paragraphs
 from annotation.dashboard.worker_names import people_of
 from annotation.models import CrossValidation, HopDecision, Hops, SampledQuestion, SplitAssignment
 from annotation.protocols.contracts import DifficultyTable
@@ -40,6 +40,11 @@ from tasks.work.kinds.hit_words import title_of
 
 WORDS = {True: "Single-hop", False: "Multi-hop"}
 DECISIONS = {"single": True, "multi": False, "take_back": None}
+DECIDED = {
+    True: "single-hop, all of their questions are easy. Nobody's pay changes.",
+    False: "multi-hop. Nobody's pay changes.",
+    None: "the decision is taken back.",
+}
 
 
 @dataclass(frozen=True)
@@ -220,21 +225,6 @@ def _now(context: CollectionContext) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class QuestionToMark:
-    """A sampled question with its texts; `alone` is the title that seems to be enough.
-
-    `hops` is ticked; `stored` names the mark that is kept, where it is another one, or "".
-    """
-
-    row: SampledQuestion
-    hops: str
-    stored: str
-    answer: str
-    texts: list[Passage]
-    alone: str
-
-
 @difficulty_page
 @require_safe
 def sampled_worker(
@@ -294,18 +284,11 @@ def mark_sample(
     if decision not in DECISIONS:
         messages.success(request, f"{who}: the marks are kept.")
         return redirect(context.url("sampled_worker", worker=worker))
-    messages.success(request, f"{who}: {_said(single_hop)}")
+    messages.success(request, f"{who}: {DECIDED[single_hop]}")
     waiting = [each for each in undecided(context.collection) if each != worker]
     if waiting and single_hop is not None:
         return redirect(context.url("sampled_worker", worker=waiting[0]))
     return redirect(context.url("difficulty"))
-
-
-def _said(single_hop: bool | None) -> str:
-    if single_hop is None:
-        return "the decision is taken back."
-    kind = "single-hop, all of their questions are easy" if single_hop else "multi-hop"
-    return f"{kind}. Nobody's pay changes."
 
 
 def _seen(context: CollectionContext, worker: str) -> str:
@@ -323,17 +306,21 @@ def _rows(context: CollectionContext, worker: str) -> list[SampledQuestion]:
     return list(read.prefetch_related(seed_paragraphs("question__seed")).order_by("position"))
 
 
-def _read(row: SampledQuestion, hops: str) -> QuestionToMark:
+def _read(row: SampledQuestion, hops: str) -> dict[str, Any]:
+    """Return a sampled question with its texts; `alone` is the title that seems to be enough.
+
+    `hops` is ticked; `stored` names the mark that is kept, where it is another one, or "".
+    """
     question = row.question
     answer = answer_of(question.verdict.chosen)
     paragraphs = [each.paragraph for each in question.seed.seed_paragraphs.all()]
     titles = [paragraph.article.title for paragraph in paragraphs]
     place = answers_alone(question.text, answer, titles, [each.text for each in paragraphs])
-    return QuestionToMark(
-        row=row,
-        hops=hops,
-        stored="" if hops == row.hops else str(Hops(row.hops).label),
-        answer=answer,
-        texts=pair_passages(question, question.verdict.chosen),
-        alone="" if place is None else titles[place],
-    )
+    return {
+        "row": row,
+        "hops": hops,
+        "stored": "" if hops == row.hops else str(Hops(row.hops).label),
+        "answer": answer,
+        "texts": pair_passages(question, question.verdict.chosen),
+        "alone": "" if place is None else titles[place],
+    }

@@ -62,7 +62,6 @@ from annotation.decisions.by_hand import (
 from annotation.decisions.counted_work import excluded_workers, is_counted
 from annotation.decisions.verdicts import IN_ORDER, lock, voting_stages
 from annotation.models import Override, SplitAssignment, Verdict
-from collector.models import Corpus
 from common.actions import ActionError
 from common.sent_form import FIELD, check_seen, version_of
 from tasks.models import Answer, Question
@@ -233,6 +232,7 @@ def question(request: HttpRequest, context: CollectionContext, key: str) -> Http
     out = excluded_workers(context.collection)
     letters: dict[int | None, str] = {vote.given.answer.pk: vote.letter for vote in votes}
     wanted = Filter.of(request.GET)
+    chosen = verdict.chosen if verdict else None
     return context.render(
         request,
         "questions/question.html",
@@ -250,7 +250,10 @@ def question(request: HttpRequest, context: CollectionContext, key: str) -> Http
         fell=verdict is not None and fallen().filter(pk=verdict.pk).exists(),
         votes=votes,
         overrides=[(each, letters.get(each.new_chosen_id)) for each in overrides],
-        corrected=_corrected(verdict, context.collection.corpus),
+        # The released answer where a requester entered it.
+        corrected=readable([chosen], context.collection.corpus)[0]
+        if chosen and chosen.corrected_by
+        else None,
         correction_types=correction_types(votes[0].given.answer) if votes else [],
         corrects_evidence=bool(votes) and takes_evidence(votes[0].given.answer),
         address=wanted.address(),
@@ -293,7 +296,8 @@ def override(request: HttpRequest, context: CollectionContext, key: str) -> Http
             if request.POST.get("decision") == VOTES:
                 logged = follow_votes(verdict, note, by, now)
             elif request.POST.get("decision") == CORRECTED:
-                base, typed = _to_correct(context, row, request), _typed(request)
+                base = _to_correct(context, row, request)
+                typed = CorrectionInput(**{name: request.POST.get(name, "") for name in TYPED})
                 payload = corrected(base, typed, context.collection.corpus)
                 logged = correct(verdict, base, typed.type, payload, note, by, now)
             else:
@@ -407,16 +411,6 @@ def _to_correct(context: CollectionContext, row: Question, request: HttpRequest)
     if base is None or base.stage.name not in voting_stages(context.parameters)[row.stage.name]:
         raise ActionError("Choose the vote whose answer is corrected: its evidence stays.")
     return base
-
-
-def _typed(request: HttpRequest) -> CorrectionInput:
-    return CorrectionInput(**{name: request.POST.get(name, "") for name in TYPED})
-
-
-def _corrected(verdict: Verdict | None, corpus: Corpus) -> ReadableAnswer | None:
-    """Return the released answer where a requester entered it."""
-    chosen = verdict.chosen if verdict else None
-    return readable([chosen], corpus)[0] if chosen and chosen.corrected_by else None
 
 
 def _recorded(logged: Override) -> str:
