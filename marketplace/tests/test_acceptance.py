@@ -400,4 +400,4 @@ def test_return_says_what_is_lost_and_what_is_kept(
     page = ada.get(ada.accept(make_hit(rita, Title="x", Keywords=words)).path + path)
     assert "You keep what you have earned beside it" in page.content.decode()
     assert "What you have written stays saved" in page.content.decode()
-    assert '<button class="primary">Return' not in page.content.decode()
+    assert '<button class="button primary">Return' not in page.content.decode()
