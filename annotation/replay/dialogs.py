@@ -117,7 +117,7 @@ def _make(dialog: Dialog, move: MoveLine, place: int) -> None:
     ticket = dialog.student_ticket_id if is_asked else dialog.teacher_ticket_id
     said = move.question if is_asked else move.answer
     assert said is not None
-    moves.make(view_of(ticket), Move(dialog.pk, UUID(int=place), said), move.at)
+    moves.make_now(view_of(ticket), Move(dialog.pk, UUID(int=place), said), move.at)
 
 
 def _end(dialog: Dialog, line: DialogLine) -> None:

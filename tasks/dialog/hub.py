@@ -19,13 +19,12 @@ from django.utils import timezone
 from collector.serving.metrics import relayed
 from tasks.dialog import moves, presence, socket_actions
 from tasks.dialog.database_threads import GroupCommit, in_thread
-from tasks.dialog.dialog_state import TicketView, last_lines
+from tasks.dialog.dialog_state import TicketView, last_lines, view_of
 from tasks.dialog.moves import JudgedMove, Move, StoredMove
 from tasks.dialog.notifier import Bell
 from tasks.dialog.partner_view import change_of, page_state
 from tasks.dialog.socket_actions import Holder, State
 from tasks.models import Dialog, Ticket, TicketState
-from tasks.work.dialog_rules import Refused
 
 log = logging.getLogger(__name__)
 # Whoever is back so soon has not been away: a page that reloads, a line that was cut.
@@ -234,16 +233,8 @@ class Hub:
     async def make(self, page: Page, seat: Seat, move: Move, message_id: object) -> None:
         """Store a move, tell its sender that it is stored, and show it to both; raises Refused."""
         assert seat.view is not None
-        made, now, began = None, timezone.now(), time.perf_counter()
-        try:
-            made = moves.judge(seat.view, move, now)
-            if made.is_new and not await self.commits.add(made):
-                made = None
-        except Refused:
-            # By what has happened since it may be allowed.
-            pass
-        if made is None:
-            made = await in_thread(moves.make_by_rows, seat.view, move, now)
+        now, began = timezone.now(), time.perf_counter()
+        made = await moves.make(seat.view, move, now, self.commits.add, self._read_again)
         if made.dialog.state.ending:
             concerned = await in_thread(socket_actions.after_the_last, made) if made.is_new else []
             page.tell({"type": "taken", "id": message_id})
@@ -257,6 +248,10 @@ class Hub:
                 other.tell({"type": "change", "change": change})
         self._tell_partner(made)
         relayed.observe(time.perf_counter() - began)
+
+    @staticmethod
+    async def _read_again(view: TicketView) -> TicketView:
+        return await in_thread(view_of, view.ticket.pk, view)
 
     def _tell_partner(self, made: JudgedMove) -> None:
         partner, stored = made.dialog.partner, made.stored

@@ -1,11 +1,11 @@
-"""The one store of moves: each is judged by the rules, and stored once however often it is sent.
+"""Moves of dialogs: each is judged by the rules, and stored once however often it is sent.
 
 A move is judged by what its sender saw last, and stored by a statement that changes nothing where
 the dialog is not as it was seen any more; then it is judged again by the rows. Moves of many
-dialogs are stored by one statement, in one commit.
+dialogs are stored in one commit: by one statement in PostgreSQL, by three in SQLite.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -20,45 +20,30 @@ from tasks.models import Dialog, DialogState, PartnerReport, Ticket
 from tasks.work import dialog_rules as rules
 from tasks.work.dialog_rules import Ending, Refused, Reply, Role
 
-# Locks the dialog: nobody can end it in between.
-GO_ON = "UPDATE tasks_dialog SET moved_at = %(now)s WHERE id = %(dialog)s AND state = 'talking'"
-# Somebody else's question of that number is a conflict, somebody else's answer leaves no row.
-ASK = """
-INSERT INTO tasks_turn
-    (dialog_id, number, question, question_message, asked_at, continuation, affirmation)
-VALUES (%(dialog)s, %(number)s, %(question)s, %(message)s, %(now)s, '', '')
-ON CONFLICT DO NOTHING
-"""
-ANSWER = """
-UPDATE tasks_turn SET start = %(start)s, "end" = %(end)s, continuation = %(continuation)s,
-    affirmation = %(affirmation)s, answer_message = %(message)s, answered_at = %(now)s
-WHERE dialog_id = %(dialog)s AND number = %(number)s AND answered_at IS NULL
-"""
 END = """
 UPDATE tasks_dialog SET state = 'over', moved_at = %(now)s, ended_at = %(now)s,
     ending = %(ending)s, ended_by = %(by)s
 WHERE id = %(dialog)s AND state <> 'over'
 """
-# The same of many moves in PostgreSQL's one statement, which returns the messages it stored. Those
-# who lock many dialogs do so in the order of their ids.
-STORE_MANY = """
+# Moves of many dialogs in PostgreSQL's one statement, which returns the messages that it stored. A
+# conflict is another question of that number; of a turn that is answered no row is left. Statements
+# that lock many dialogs do so in the order of their ids.
+STORE = """
 WITH given AS (
     SELECT (value->>0)::bigint AS dialog, (value->>1)::int AS number, (value->>2)::uuid AS message,
         (value->>3)::timestamptz AS at, value->>4 AS question, (value->>5)::int AS "from",
-        (value->>6)::int AS upto, value->>7 AS continuation, value->>8 AS affirmation
+        (value->>6)::int AS upto, value->>7 AS continuation, value->>8 AS affirmation,
+        value->>9 AS ending
     FROM json_array_elements(%s::json)
 ), going AS MATERIALIZED (
     SELECT id FROM tasks_dialog WHERE id IN (SELECT dialog FROM given) AND state = 'talking'
     ORDER BY id FOR NO KEY UPDATE
-), moved AS (
-    UPDATE tasks_dialog SET moved_at = given.at FROM given JOIN going ON going.id = given.dialog
-    WHERE tasks_dialog.id = going.id
 ), asked AS (
     INSERT INTO tasks_turn
         (dialog_id, number, question, question_message, asked_at, continuation, affirmation)
     SELECT dialog, number, question, message, at, '', ''
     FROM given JOIN going ON going.id = dialog WHERE question IS NOT NULL
-    ON CONFLICT DO NOTHING RETURNING dialog_id, question_message
+    ON CONFLICT DO NOTHING RETURNING dialog_id, question_message AS message
 ), answered AS (
     UPDATE tasks_turn SET start = given."from", "end" = given.upto,
         continuation = given.continuation, affirmation = given.affirmation,
@@ -66,36 +51,47 @@ WITH given AS (
     FROM given JOIN going ON going.id = given.dialog
     WHERE given.question IS NULL AND dialog_id = given.dialog
         AND tasks_turn.number = given.number AND answered_at IS NULL
-    RETURNING dialog_id, answer_message
-) SELECT * FROM asked UNION ALL SELECT * FROM answered
+    RETURNING dialog_id, answer_message AS message
+), stored AS (
+    SELECT * FROM asked UNION ALL SELECT * FROM answered
+), moved AS (
+    UPDATE tasks_dialog SET moved_at = given.at, ending = given.ending,
+        state = CASE given.ending WHEN '' THEN state ELSE 'over' END,
+        ended_at = CASE given.ending WHEN '' THEN NULL ELSE given.at END
+    FROM given JOIN stored ON stored.dialog_id = given.dialog AND stored.message = given.message
+    WHERE tasks_dialog.id = given.dialog
+) SELECT * FROM stored
 """
-# And in SQLite's three, of which none locks anything: whoever writes has all of it.
+# In SQLite three statements, of which none locks anything: a transaction that writes has it all.
 GIVEN = """
 (SELECT json_extract(value, '$[0]') AS dialog, json_extract(value, '$[1]') AS number,
     json_extract(value, '$[2]') AS message, json_extract(value, '$[3]') AS at,
     json_extract(value, '$[4]') AS question, json_extract(value, '$[5]') AS "from",
     json_extract(value, '$[6]') AS upto, json_extract(value, '$[7]') AS continuation,
-    json_extract(value, '$[8]') AS affirmation
+    json_extract(value, '$[8]') AS affirmation, json_extract(value, '$[9]') AS ending
 FROM json_each(%(given)s)) given
 """
 GOING = f"{GIVEN} JOIN tasks_dialog going ON going.id = given.dialog AND going.state = 'talking'"
-ASK_MANY = f"""
+ASK_IN_SQLITE = f"""
 INSERT INTO tasks_turn
     (dialog_id, number, question, question_message, asked_at, continuation, affirmation)
 SELECT dialog, number, question, message, at, '', '' FROM {GOING} WHERE question IS NOT NULL
 ON CONFLICT DO NOTHING RETURNING dialog_id, question_message
 """
-ANSWER_MANY = f"""
+ANSWER_IN_SQLITE = f"""
 UPDATE tasks_turn SET start = given."from", "end" = given.upto, continuation = given.continuation,
     affirmation = given.affirmation, answer_message = given.message, answered_at = given.at
 FROM {GOING} WHERE given.question IS NULL AND dialog_id = given.dialog
     AND tasks_turn.number = given.number AND answered_at IS NULL
 RETURNING dialog_id, answer_message
 """
-GO_ON_MANY = f"""
-UPDATE tasks_dialog SET moved_at = given.at FROM {GIVEN} WHERE tasks_dialog.id = given.dialog
+MOVE_IN_SQLITE = f"""
+UPDATE tasks_dialog SET moved_at = given.at, ending = given.ending,
+    state = CASE given.ending WHEN '' THEN state ELSE 'over' END,
+    ended_at = CASE given.ending WHEN '' THEN NULL ELSE given.at END
+FROM {GIVEN} WHERE tasks_dialog.id = given.dialog
 """
-# Whoever loses against another move of the same dialog so often is told to try again.
+# Retries after a lost race with another move before the sender is asked to send it again.
 TRIES = 5
 OUT_OF_DATE = "This page is out of date; reload it."
 BUSY = "The dialog has just gone on; look at it, and send this again."
@@ -112,7 +108,7 @@ class Move:
 
 @dataclass(frozen=True)
 class StoredMove:
-    """What a stored move did to its dialog, which goes on, for whoever saw the dialog before it.
+    """What a stored move did to its dialog, which goes on, as its partners saw it before.
 
     `before` is where the dialog stood, `message` the move's id as the database keeps it, `turn` the
     one that it began or completed.
@@ -196,7 +192,7 @@ def judge(view: TicketView, move: Move, now: datetime) -> JudgedMove:
 def follow(view: TicketView, made: StoredMove) -> TicketView | None:
     """Return a partner's view with a move that is stored, None where it saw less, or the end.
 
-    Whoever is returned None looks at the rows.
+    A page that gets None reads the rows.
     """
     dialog = view.dialogs[-1] if view.dialogs else None
     if dialog is None or dialog.row.pk != made.dialog_id:
@@ -212,53 +208,61 @@ def follow(view: TicketView, made: StoredMove) -> TicketView | None:
     return view.after(after)
 
 
-def make(seen: TicketView, move: Move, now: datetime) -> JudgedMove:
-    """Store a move, judged by what its sender saw, or by the rows where that does not hold.
+async def make(
+    seen: TicketView,
+    move: Move,
+    now: datetime,
+    store: Callable[[JudgedMove], Awaitable[bool]],
+    read_again: Callable[[TicketView], Awaitable[TicketView]],
+) -> JudgedMove:
+    """Judge a move by what its sender saw, store it, and judge it by the rows where that failed.
 
     The same message again changes nothing. The last answer ends the dialog, which then is to be
-    settled. Raises Refused.
+    settled. store: returns whether the dialog was as it was judged; read_again: returns how the
+    rows stand now. Raises Refused.
     """
-    try:
-        made = judge(seen, move, now)
-        if not made.is_new or store([made])[0]:
-            return made
-    except Refused:
-        # What is refused by what was seen may be allowed by what has happened since.
-        pass
-    return make_by_rows(seen, move, now)
-
-
-def make_by_rows(seen: TicketView, move: Move, now: datetime) -> JudgedMove:
-    """Store a move, judged by the rows as they stand now; raises Refused."""
     view = seen
-    for _ in range(TRIES):
-        view = view_of(view.ticket.pk, view)
-        made = judge(view, move, now)
-        if not made.is_new or store([made])[0]:
-            return made
+    for n_tries in range(TRIES + 1):
+        try:
+            judged = judge(view, move, now)
+            if not judged.is_new or await store(judged):
+                return judged
+        except Refused:
+            # What is refused by what was seen may be allowed by what has happened since.
+            if n_tries:
+                raise
+        view = await read_again(view)
     raise Refused(BUSY)
 
 
-def store(made: Sequence[JudgedMove]) -> list[bool]:
-    """Return for each move whether its dialog was as it was seen: then it is stored.
+def make_now(seen: TicketView, move: Move, now: datetime) -> JudgedMove:
+    """Make a move where no event loop runs, as a replay does; as `make`. Raises Refused."""
 
-    Of a move whose dialog was not, nothing is stored. All are committed at once, but for those
-    that end their dialogs in PostgreSQL.
+    async def store_alone(judged: JudgedMove) -> bool:
+        return store([judged])[0]
+
+    async def read_again(view: TicketView) -> TicketView:
+        return view_of(view.ticket.pk, view)
+
+    # Neither waits for anything, so that the first step is the last.
+    try:
+        make(seen, move, now, store_alone, read_again).send(None)
+    except StopIteration as done:
+        judged: JudgedMove = done.value
+        return judged
+    raise AssertionError("A move that waits for nothing has waited.")
+
+
+def store(moves: Sequence[JudgedMove]) -> list[bool]:
+    """Return for each move whether its dialog was as it was judged: then it is stored.
+
+    Of a move whose dialog was not, nothing is stored. All are committed at once.
     """
-    going = [each for each in made if not each.dialog.state.ending]
-    # Those who lock many dialogs do so in the order of their ids.
-    ending = sorted(
-        (each for each in made if each.dialog.state.ending), key=lambda each: each.dialog.row.pk
+    in_one_database = (
+        _store_in_postgresql if connection.vendor == "postgresql" else _store_in_sqlite
     )
-    stored: set[object] = set()
-    if connection.vendor == "postgresql":
-        stored.update(_store_many(going) if going else ())
-        going = []
-    if going or ending:
-        with transaction.atomic():
-            stored.update(_store_many_in_sqlite(going) if going else ())
-            stored.update(each.key for each in ending if _store_one(each))
-    return [each.key in stored for each in made]
+    stored = set(in_one_database(moves))
+    return [each.key in stored for each in moves]
 
 
 def end(dialog_id: int, role: Role, ending: Ending, now: datetime) -> Dialog:
@@ -293,55 +297,41 @@ def role_of(dialog: Dialog, ticket: Ticket) -> Role:
     return Role.STUDENT if dialog.student_ticket_id == ticket.pk else Role.TEACHER
 
 
-def _store_many(made: Sequence[JudgedMove]) -> list[Any]:
-    """Store moves that end nothing by one statement; returns the keys of those that fitted."""
+def _store_in_postgresql(moves: Sequence[JudgedMove]) -> list[Any]:
+    """Store moves by one statement; returns the keys of those that fitted."""
     # psycopg2 takes longer to quote lists, value by value, than all else of a statement.
-    return execute(STORE_MANY, [orjson.dumps(_rows(made)).decode()])
+    return execute(STORE, [orjson.dumps(_rows(moves)).decode()])
 
 
-def _store_many_in_sqlite(made: Sequence[JudgedMove]) -> list[Any]:
-    """Store moves that end nothing in a transaction; returns the keys of those that fitted."""
+def _store_in_sqlite(moves: Sequence[JudgedMove]) -> list[Any]:
+    """Store moves in one transaction; returns the keys of those that fitted."""
     adapt = connection.ops.adapt_datetimefield_value
     rows = [
         (dialog, number, message, adapt(at), *said)
-        for dialog, number, message, at, *said in _rows(made)
+        for dialog, number, message, at, *said in _rows(moves)
     ]
     given = {"given": orjson.dumps(rows).decode()}
-    n_asked = sum(each.dialog.state.to_move is Role.TEACHER for each in made)
-    stored = execute(ASK_MANY, given) if n_asked else []
-    stored += execute(ANSWER_MANY, given) if n_asked < len(made) else []
-    keys = set(stored)
-    moved = [row for row in rows if (row[0], row[2]) in keys]
-    change(GO_ON_MANY, given=orjson.dumps(moved).decode())
+    with transaction.atomic():
+        stored = [*execute(ASK_IN_SQLITE, given), *execute(ANSWER_IN_SQLITE, given)]
+        keys = set(stored)
+        moved = [row for row in rows if (row[0], row[2]) in keys]
+        change(MOVE_IN_SQLITE, given=orjson.dumps(moved).decode())
     return stored
 
 
-def _rows(made: Sequence[JudgedMove]) -> list[tuple[Any, ...]]:
-    """Return what is to be stored of each move: one of a question and an answer's parts is None."""
+def _rows(moves: Sequence[JudgedMove]) -> list[tuple[Any, ...]]:
+    """Return what is stored of each move; of a question and an answer's parts one is None."""
     rows = []
-    for each in made:
-        turn = each.dialog.state.turns[-1]
+    for each in moves:
+        state = each.dialog.state
+        turn = state.turns[-1]
         said: tuple[Any, ...] = (turn.question, None, None, None, None)
         if reply := turn.reply:
             said = (None, reply.start, reply.end, reply.continuation, reply.affirmation)
-        rows.append((each.dialog.row.pk, each.number, each.message, each.now, *said))
+        ending = state.ending.value if state.ending else ""
+        place = (each.dialog.row.pk, each.number, each.message, each.now)
+        rows.append((*place, *said, ending))
     return rows
-
-
-def _store_one(made: JudgedMove) -> bool:
-    """Store a move that ends its dialog by several statements, or nothing of it."""
-    turn = made.dialog.state.turns[-1]
-    values: dict[str, Any] = {"dialog": made.dialog.row.pk, "number": made.number}
-    values |= {"message": made.message, "now": made.now}
-    values |= vars(turn.reply) if turn.reply else {"question": turn.question}
-    with transaction.atomic():
-        if change(GO_ON, **values) and change(ANSWER if turn.reply else ASK, **values) == 1:
-            state = made.dialog.state
-            if state.ending:
-                change(END, ending=state.ending.value, by=state.ended_by or "", **values)
-            return True
-        transaction.set_rollback(True)
-    return False
 
 
 def _check_role(row: Dialog, ticket: Ticket, wanted: Role) -> None:

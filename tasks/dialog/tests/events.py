@@ -113,14 +113,14 @@ class Crowd:
         """Let the holder of a ticket make a move in a dialog, also in one that is over."""
         if what == "ask":
             asked = Move(dialog.pk, message(), "What happened then?")
-            moves.make(view_of(ticket.pk), asked, self.now)
+            moves.make_now(view_of(ticket.pk), asked, self.now)
         elif what == "answer":
             first = section_of(dialog.topic.seed_id).tokens[0]
             reply = Reply(first[0], first[1], "follow_up", "yes")
-            moves.make(view_of(ticket.pk), Move(dialog.pk, message(), reply), self.now)
+            moves.make_now(view_of(ticket.pk), Move(dialog.pk, message(), reply), self.now)
         elif what == "answer none":
             reply = Reply(None, None, "dont", "neither")
-            moves.make(view_of(ticket.pk), Move(dialog.pk, message(), reply), self.now)
+            moves.make_now(view_of(ticket.pk), Move(dialog.pk, message(), reply), self.now)
         elif what == "end":
             moves.end(dialog.pk, moves.role_of(dialog, ticket), Ending.ENDED, self.now)
         elif what == "report":

@@ -37,13 +37,13 @@ def talk(dialog: Dialog, turns_number: int, now: datetime = SOON) -> None:
     reply = Reply(tokens[0][0], tokens[1][1], "follow_up", "yes")
     for _ in range(turns_number):
         ask(dialog, now)
-        moves.make(view_of(dialog.teacher_ticket_id), Move(dialog.pk, message(), reply), now)
+        moves.make_now(view_of(dialog.teacher_ticket_id), Move(dialog.pk, message(), reply), now)
 
 
 def ask(dialog: Dialog, now: datetime = SOON) -> None:
     """Let the student ask."""
     view = view_of(dialog.student_ticket_id)
-    moves.make(view, Move(dialog.pk, message(), "What did he do next?"), now)
+    moves.make_now(view, Move(dialog.pk, message(), "What did he do next?"), now)
 
 
 def stay(*tickets: Ticket, now: datetime) -> None:

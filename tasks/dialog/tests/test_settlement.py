@@ -119,11 +119,11 @@ def test_the_message_sent_again_after_the_end_is_known(dialog):
     over(dialog)
     reply = Reply(None, None, "dont", "no")
     teacher = view_of(dialog.teacher_ticket_id)
-    view = moves.make(teacher, Move(dialog.pk, last.answer_message, reply), SOON).view
+    view = moves.make_now(teacher, Move(dialog.pk, last.answer_message, reply), SOON).view
     assert view.dialogs[-1].state.completed == 1
     late = Move(dialog.pk, message(), "And then?")
     with pytest.raises(Refused, match="over"):
-        moves.make(view_of(dialog.student_ticket_id), late, SOON)
+        moves.make_now(view_of(dialog.student_ticket_id), late, SOON)
 
 
 def test_a_wait_is_paid_by_the_second_up_to_its_limit(stage):
