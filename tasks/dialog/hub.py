@@ -1,7 +1,7 @@
-"""Who is at the pages of dialogs in this process, and what each of them was shown last.
+"""Who is at the sockets of dialogs in this process, and what each of them was shown last.
 
 A move is shown to both partners as soon as it is stored, from memory where they are here. Whatever
-else happens makes a page look at the rows, which are the truth.
+else happens makes a socket look at the rows, which are the truth.
 """
 
 import asyncio
@@ -21,22 +21,22 @@ from tasks.dialog import moves, presence, socket_actions
 from tasks.dialog.database_threads import GroupCommit, in_thread
 from tasks.dialog.dialog_state import TicketView, last_lines, view_of
 from tasks.dialog.moves import JudgedMove, Move, StoredMove
-from tasks.dialog.notifier import Bell
+from tasks.dialog.notifier import Notifier
 from tasks.dialog.partner_view import change_of, page_state
 from tasks.dialog.socket_actions import Holder, State
 from tasks.models import Dialog, Ticket, TicketState
 
 log = logging.getLogger(__name__)
-# Whoever is back so soon has not been away: a page that reloads, a line that was cut.
+# Whoever is back so soon has not been away: a socket that reloads, a line that was cut.
 AWAY_SECONDS = 2.0
-# How often it is noted that pages are still open, and looked whether a notice was lost.
+# How often it is noted that sockets are still open, and looked whether a notice was lost.
 HEARTBEAT_SECONDS = 20
 # How often it is looked while notices of other processes are lost.
 POLL_SECONDS = 2.0
 
 
 class StateFingerprint(NamedTuple):
-    """What a page would show otherwise if it changed, without the turns themselves."""
+    """What a socket would show otherwise if it changed, without the turns themselves."""
 
     state: str
     dialog_id: int | None = None
@@ -49,7 +49,7 @@ Marks = dict[int, tuple[StateFingerprint, Ticket | None]]
 
 
 def fingerprint_of(view: TicketView, now: datetime) -> StateFingerprint:
-    """Return the mark of what the holder's page shows, to be compared with that of the rows."""
+    """Return the mark of what the holder's socket shows, to be compared with that of the rows."""
     last = view.dialogs[-1] if view.dialogs else None
     row, partner = (last.row, last.partner) if last else (None, None)
     return _mark(view.ticket, row, partner, now)
@@ -79,20 +79,20 @@ def marks_of(ticket_ids: list[int]) -> Marks:
     }
 
 
-class Page(Protocol):
-    """An open page."""
+class Socket(Protocol):
+    """An open socket."""
 
-    def tell(self, message: dict[str, Any]) -> None:
-        """Send a message to the page, in the order in which it is told them."""
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message to the socket, in the order in which it is told them."""
 
-    def come_back(self) -> None:
-        """Close the page's socket; it opens another one by itself."""
+    def reconnect(self) -> None:
+        """Close the socket's socket; it opens another one by itself."""
 
 
-class Seat:
-    """The holder of a lease as this process knows them, with all their open pages.
+class Connection:
+    """The holder of a lease as this process knows them, with all their open sockets.
 
-    `view` is what `pages` show; None before the first look. `changes` counts what happened that a
+    `view` is what `sockets` show; None before the first look. `changes` counts what happened that a
     look which had begun before may have missed, `known` how much of it `view` has. `is_counted`
     tells whether their row counts this process.
     """
@@ -100,9 +100,9 @@ class Seat:
     def __init__(self, holder: Holder) -> None:
         self.holder = holder
         self.ticket_id = 0
-        self.pages: set[Page] = set()
+        self.sockets: set[Socket] = set()
         # Opened, and not shown anything yet.
-        self.coming: set[Page] = set()
+        self.arriving: set[Socket] = set()
         self.view: TicketView | None = None
         self.mark: StateFingerprint | None = None
         self.changes = self.known = 0
@@ -113,23 +113,23 @@ class Seat:
         self.leaving: asyncio.TimerHandle | None = None
 
     def show(self, view: TicketView, state: State) -> None:
-        """Show all pages a whole state."""
+        """Show all sockets a whole state."""
         self.remember(view)
-        for page in self.pages:
-            page.tell({"type": "state", "state": state})
+        for socket in self.sockets:
+            socket.send({"type": "state", "state": state})
 
     def remember(self, view: TicketView) -> None:
-        """Keep what pages show."""
+        """Keep what sockets show."""
         self.view, self.mark = view, fingerprint_of(view, timezone.now())
 
-    def note(self, partner: Ticket) -> None:
+    def note_partner(self, partner: Ticket) -> None:
         """Keep the last sign of being there that the partner has given."""
         if self.view and partner.connections and partner.seen_at:
             last = self.view.dialogs[-1]
             seen_at = max(partner.seen_at, last.partner.seen_at or partner.seen_at)
             self.view = self.view.after(last.with_partner_seen(seen_at))
 
-    def stay(self) -> None:
+    def cancel_leaving(self) -> None:
         """Let nobody note that the holder is away."""
         self.left_at = None
         if self.leaving:
@@ -138,208 +138,227 @@ class Seat:
 
 
 class Hub:
-    """The seats of one process, by lease and by ticket; used in its loop's thread alone."""
+    """The connections of one process, by lease and by ticket; used in its loop's thread alone."""
 
     def __init__(self) -> None:
-        self.seats: dict[int, Seat] = {}
-        self.by_ticket: dict[int, Seat] = {}
+        self.connections: dict[int, Connection] = {}
+        self.by_ticket: dict[int, Connection] = {}
         self.commits: GroupCommit[JudgedMove] = GroupCommit(moves.store)
-        self.bell = Bell(self.ring_here, self.be_told, self.meet, self.catch_up)
+        self.notifier = Notifier(self.notify_here, self.receive, self.meet, self.catch_up)
         self._tasks: set[asyncio.Task[None]] = set()
         self._heart: asyncio.Task[None] | None = None
 
-    async def enter(self, page: Page, holder: Holder, *, again: bool = False) -> Seat:
-        """Let a page in and show it how its holder's ticket stands; raises Refused.
+    async def enter(self, socket: Socket, holder: Holder, *, again: bool = False) -> Connection:
+        """Let a socket in and show it how its holder's ticket stands; raises Refused.
 
-        again: whether this page was let in before, and was only cut off.
+        again: whether this socket was let in before, and was only cut off.
         """
-        seat = self.seats.setdefault(holder[0], Seat(holder))
-        seat.coming.add(page)
-        seat.stay()
+        connection = self.connections.setdefault(holder[0], Connection(holder))
+        connection.arriving.add(socket)
+        connection.cancel_leaving()
         self._beat()
         try:
-            async with seat.lock:
-                await self._enter(page, seat, holder, again)
+            async with connection.lock:
+                await self._enter(socket, connection, holder, again)
         except BaseException:
-            self.leave(page, seat)
+            self.leave(socket, connection)
             raise
-        return seat
+        return connection
 
-    async def _enter(self, page: Page, seat: Seat, holder: Holder, again: bool) -> None:
+    async def _enter(
+        self, socket: Socket, connection: Connection, holder: Holder, again: bool
+    ) -> None:
         read = socket_actions.refreshed if again else socket_actions.first_view
-        if seat.view and seat.is_counted:
-            # Cut off for a moment, or one more page of theirs.
-            if again and self._has_all(seat, seat.view):
-                found = seat.view, page_state(seat.view, timezone.now())
+        if connection.view and connection.is_counted:
+            # Cut off for a moment, or one more socket of theirs.
+            if again and self._has_all(connection, connection.view):
+                found = connection.view, page_state(connection.view, timezone.now())
             else:
-                found = await self._read(seat, read)
+                found = await self._read(connection, read)
             if socket_actions.is_at_home(found[0], holder):
-                self._let_in(page, seat, *found)
+                self._let_in(socket, connection, *found)
                 return
-        seat.ticket_id, concerned = await in_thread(
-            socket_actions.enter, holder, is_counted=seat.is_counted
+        connection.ticket_id, concerned = await in_thread(
+            socket_actions.enter, holder, is_counted=connection.is_counted
         )
-        seat.holder, seat.is_counted = holder, True
-        self.by_ticket[seat.ticket_id] = seat
-        view, state = await self._read(seat, read)
-        self._let_in(page, seat, view, state)
+        connection.holder, connection.is_counted = holder, True
+        self.by_ticket[connection.ticket_id] = connection
+        view, state = await self._read(connection, read)
+        self._let_in(socket, connection, view, state)
         last = view.dialogs[-1] if view.dialogs else None
         shown = [last.partner.pk, last.row.pk, *last.state.place] if last else None
-        self.bell.say_where(seat.ticket_id, True, view.ticket.connections, shown)
-        self.ring_here(each for each in concerned if each != seat.ticket_id)
-        self.bell.ring(concerned)
+        self.notifier.report_connection(connection.ticket_id, True, view.ticket.connections, shown)
+        self.notify_here(each for each in concerned if each != connection.ticket_id)
+        self.notifier.notify(concerned)
 
-    def _has_all(self, seat: Seat, view: TicketView) -> bool:
-        """Return whether a seat's view is what its rows say: all that happens in a dialog is rung.
+    def _has_all(self, connection: Connection, view: TicketView) -> bool:
+        """Return whether a view is what its rows say: all that happens in a dialog is notified.
 
         What can be shown of it without a look is a dialog that goes on.
         """
         goes_on = bool(view.dialogs and view.dialogs[-1].section)
-        is_known = seat.known == seat.changes and seat.looking is None
-        return goes_on and is_known and self.bell.is_heard
+        is_known = connection.known == connection.changes and connection.looking is None
+        return goes_on and is_known and self.notifier.is_connected
 
-    def _let_in(self, page: Page, seat: Seat, view: TicketView, state: State) -> None:
-        """Show a page its first state; those that were here before may show less than that."""
-        seat.show(view, {name: state[name] for name in state if name != "written"})
-        seat.coming.discard(page)
-        seat.pages.add(page)
-        page.tell({"type": "state", "state": state})
+    def _let_in(
+        self, socket: Socket, connection: Connection, view: TicketView, state: State
+    ) -> None:
+        """Show a socket its first state; those that were here before may show less than that."""
+        connection.show(view, {name: state[name] for name in state if name != "written"})
+        connection.arriving.discard(socket)
+        connection.sockets.add(socket)
+        socket.send({"type": "state", "state": state})
 
-    def leave(self, page: Page, seat: Seat) -> None:
-        """Note that a page is closed; a little after the last, its holder is away."""
-        seat.pages.discard(page)
-        seat.coming.discard(page)
-        if seat.pages or seat.coming or self.seats.get(seat.holder[0]) is not seat:
+    def leave(self, socket: Socket, connection: Connection) -> None:
+        """Note that a socket is closed; a little after the last, its holder is away."""
+        connection.sockets.discard(socket)
+        connection.arriving.discard(socket)
+        if (
+            connection.sockets
+            or connection.arriving
+            or self.connections.get(connection.holder[0]) is not connection
+        ):
             return
-        if not seat.is_counted:
-            del self.seats[seat.holder[0]]
+        if not connection.is_counted:
+            del self.connections[connection.holder[0]]
             return
-        seat.left_at = timezone.now()
+        connection.left_at = timezone.now()
         loop = asyncio.get_running_loop()
-        seat.leaving = loop.call_later(AWAY_SECONDS, lambda: self.begin(self.go(seat)))
+        connection.leaving = loop.call_later(AWAY_SECONDS, lambda: self.begin(self.go(connection)))
 
-    async def go(self, seat: Seat) -> None:
-        """Note that nobody is at a seat any more, and tell the partner."""
-        if seat.left_at is None:
+    async def go(self, connection: Connection) -> None:
+        """Note that nobody is at a connection any more, and tell the partner."""
+        if connection.left_at is None:
             return
-        at = seat.left_at
-        seat.stay()
-        del self.seats[seat.holder[0]]
-        del self.by_ticket[seat.ticket_id]
-        number, concerned = await in_thread(socket_actions.leave, seat.ticket_id, at)
-        self.bell.say_where(seat.ticket_id, seat.ticket_id in self.by_ticket, number)
-        self.ring(concerned)
+        at = connection.left_at
+        connection.cancel_leaving()
+        del self.connections[connection.holder[0]]
+        del self.by_ticket[connection.ticket_id]
+        number, concerned = await in_thread(socket_actions.leave, connection.ticket_id, at)
+        self.notifier.report_connection(
+            connection.ticket_id, connection.ticket_id in self.by_ticket, number
+        )
+        self.notify(concerned)
 
-    async def make(self, page: Page, seat: Seat, move: Move, message_id: object) -> None:
+    async def make(
+        self, socket: Socket, connection: Connection, move: Move, message_id: object
+    ) -> None:
         """Store a move, tell its sender that it is stored, and show it to both; raises Refused."""
-        assert seat.view is not None
+        assert connection.view is not None
         now, began = timezone.now(), time.perf_counter()
-        made = await moves.make(seat.view, move, now, self.commits.add, self._read_again)
-        if made.dialog.state.ending:
-            concerned = await in_thread(socket_actions.after_the_last, made) if made.is_new else []
-            page.tell({"type": "taken", "id": message_id})
-            self.ring([seat.ticket_id, *concerned])
+        judged = await moves.make(connection.view, move, now, self.commits.add, self._read_again)
+        if judged.dialog.state.ending:
+            concerned = (
+                await in_thread(socket_actions.after_the_last, judged) if judged.is_new else []
+            )
+            socket.send({"type": "taken", "id": message_id})
+            self.notify([connection.ticket_id, *concerned])
             relayed.observe(time.perf_counter() - began)
             return
-        change = self._follow(seat, made.stored)
-        page.tell({"type": "taken", "id": message_id, **({"change": change} if change else {})})
-        for other in seat.pages - {page}:
+        change = self._follow(connection, judged.stored)
+        socket.send({"type": "taken", "id": message_id, **({"change": change} if change else {})})
+        for other in connection.sockets - {socket}:
             if change:
-                other.tell({"type": "change", "change": change})
-        self._tell_partner(made)
+                other.send({"type": "change", "change": change})
+        self._show_partner(judged)
         relayed.observe(time.perf_counter() - began)
 
     @staticmethod
     async def _read_again(view: TicketView) -> TicketView:
         return await in_thread(view_of, view.ticket.pk, view)
 
-    def _tell_partner(self, made: JudgedMove) -> None:
-        partner, stored = made.dialog.partner, made.stored
-        self._tell(partner.pk, stored)
-        if elsewhere := self.bell.elsewhere([partner.pk, made.view.ticket.pk]):
-            self.bell.tell(elsewhere, stored.as_json())
+    def _show_partner(self, judged: JudgedMove) -> None:
+        partner, stored = judged.dialog.partner, judged.stored
+        self._show_move(partner.pk, stored)
+        if elsewhere := self.notifier.elsewhere([partner.pk, judged.view.ticket.pk]):
+            self.notifier.send_news(elsewhere, stored.as_json())
 
-    def be_told(self, ticket_ids: list[int], stored: Any) -> None:
-        """Show the pages of these tickets a move that was stored in another process."""
+    def receive(self, ticket_ids: list[int], stored: Any) -> None:
+        """Show the sockets of these tickets a move that was stored in another process."""
         move = StoredMove.from_json(stored)
         for ticket_id in ticket_ids:
-            self._tell(ticket_id, move)
+            self._show_move(ticket_id, move)
 
     def meet(self, ticket_id: int, shown: Any) -> None:
-        """Let a ticket's pages look that came to another process while a move was on its way.
+        """Let a ticket's sockets look that came to another process while a move was on its way.
 
         shown: the partner, the dialog, and how far it had come.
         """
         partner, *there = shown
-        seat = self.by_ticket.get(partner)
-        last = seat.view.dialogs[-1] if seat and seat.view and seat.view.dialogs else None
+        connection = self.by_ticket.get(partner)
+        last = (
+            connection.view.dialogs[-1]
+            if connection and connection.view and connection.view.dialogs
+            else None
+        )
         if last and [last.row.pk, *last.state.place] != there:
-            self.bell.ring([ticket_id])
+            self.notifier.notify([ticket_id])
 
-    def _tell(self, ticket_id: int, made: StoredMove) -> None:
-        seat = self.by_ticket.get(ticket_id)
-        if seat and (change := self._follow(seat, made)):
-            for page in seat.pages:
-                page.tell({"type": "change", "change": change})
+    def _show_move(self, ticket_id: int, stored: StoredMove) -> None:
+        connection = self.by_ticket.get(ticket_id)
+        if connection and (change := self._follow(connection, stored)):
+            for socket in connection.sockets:
+                socket.send({"type": "change", "change": change})
 
-    def _follow(self, seat: Seat, made: StoredMove) -> dict[str, Any] | None:
-        """Return what a stored move changes for the pages of a seat; None where they look."""
-        view = moves.follow(seat.view, made) if seat.view and not seat.looking else None
+    def _follow(self, connection: Connection, stored: StoredMove) -> dict[str, Any] | None:
+        """Return what a stored move changes for a connection's sockets; None where they look."""
+        seen = None if connection.looking else connection.view
+        view = moves.follow(seen, stored) if seen else None
         if view is None:
-            self.look(seat)
+            self.look(connection)
             return None
-        if view is seat.view:
+        if view is connection.view:
             return None
-        seat.changes, seat.known = seat.changes + 1, seat.known + 1
-        seat.remember(view)
-        return change_of(view, made.now)
+        connection.changes, connection.known = connection.changes + 1, connection.known + 1
+        connection.remember(view)
+        return change_of(view, stored.now)
 
-    async def act(self, page: Page, seat: Seat, message: dict[str, Any]) -> None:
+    async def act(self, socket: Socket, connection: Connection, message: dict[str, Any]) -> None:
         """Do what is no question and no answer; raises Refused."""
-        concerned = await in_thread(socket_actions.act, seat.view, message)
+        concerned = await in_thread(socket_actions.act, connection.view, message)
         if "id" in message:
-            page.tell({"type": "taken", "id": message["id"]})
+            socket.send({"type": "taken", "id": message["id"]})
         if message.get("type") != "draft":
-            self.ring([seat.ticket_id, *concerned])
+            self.notify([connection.ticket_id, *concerned])
 
-    def ring(self, ticket_ids: Iterable[int]) -> None:
-        """Let all pages of these tickets look at the rows, here and in other processes."""
+    def notify(self, ticket_ids: Iterable[int]) -> None:
+        """Let all sockets of these tickets look at the rows, here and in other processes."""
         wanted = list(dict.fromkeys(ticket_ids))
-        self.ring_here(wanted)
-        self.bell.ring(wanted)
+        self.notify_here(wanted)
+        self.notifier.notify(wanted)
 
-    def ring_here(self, ticket_ids: Iterable[int]) -> None:
-        """Let the pages of these tickets look at the rows."""
+    def notify_here(self, ticket_ids: Iterable[int]) -> None:
+        """Let the sockets of these tickets look at the rows."""
         for ticket_id in ticket_ids:
-            if seat := self.by_ticket.get(ticket_id):
-                self.look(seat)
+            if connection := self.by_ticket.get(ticket_id):
+                self.look(connection)
 
-    def look(self, seat: Seat) -> None:
-        """Show all pages of a seat what its rows say now."""
-        seat.changes += 1
-        if seat.pages and seat.looking is None:
-            seat.looking = self.begin(self._look(seat))
+    def look(self, connection: Connection) -> None:
+        """Show all sockets of a connection what its rows say now."""
+        connection.changes += 1
+        if connection.sockets and connection.looking is None:
+            connection.looking = self.begin(self._look(connection))
 
-    async def _look(self, seat: Seat) -> None:
+    async def _look(self, connection: Connection) -> None:
         try:
-            found = await self._read(seat, socket_actions.refreshed)
+            found = await self._read(connection, socket_actions.refreshed)
         except DatabaseError:
-            for page in seat.pages:
-                page.come_back()
+            for socket in connection.sockets:
+                socket.reconnect()
             raise
         finally:
-            seat.looking = None
-        seat.show(*found)
+            connection.looking = None
+        connection.show(*found)
 
     async def _read(
-        self, seat: Seat, read: Callable[..., tuple[TicketView, State]]
+        self, connection: Connection, read: Callable[..., tuple[TicketView, State]]
     ) -> tuple[TicketView, State]:
-        """Return what is read of a seat's rows; again where something happened meanwhile."""
+        """Return what is read of a connection's rows; again where something happened meanwhile."""
         while True:
-            before = seat.changes
-            found = await in_thread(read, seat.ticket_id, seat.view)
-            if seat.changes == before:
-                seat.known = before
+            before = connection.changes
+            found = await in_thread(read, connection.ticket_id, connection.view)
+            if connection.changes == before:
+                connection.known = before
                 return found
 
     def begin(self, work: Any) -> "asyncio.Task[None]":
@@ -359,26 +378,28 @@ class Hub:
     def _beat(self) -> None:
         if self._heart is None or self._heart.done():
             self._heart = asyncio.create_task(self._keep_beating())
-            self.bell.listen()
+            self.notifier.listen()
 
     async def _keep_beating(self) -> None:
         while True:
             until = time.monotonic() + HEARTBEAT_SECONDS * (0.75 + secrets.randbelow(50) / 100)
             while time.monotonic() < until:
                 await asyncio.sleep(POLL_SECONDS)
-                if not self.bell.is_heard:
+                if not self.notifier.is_connected:
                     await self._look_for_missed(marks_of)
             await self._look_for_missed(record_presence)
 
     def catch_up(self) -> None:
         """Look for what other processes may have rung while nothing was heard."""
-        for seat in self.seats.values():
-            seat.changes += not seat.pages
+        for connection in self.connections.values():
+            connection.changes += not connection.sockets
         self.begin(self._look_for_missed(marks_of))
 
     async def _look_for_missed(self, read: Callable[[list[int]], Marks]) -> None:
-        """Let those look whose rows say otherwise than their pages."""
-        present = [seat.ticket_id for seat in self.by_ticket.values() if seat.pages]
+        """Let those look whose rows say otherwise than their sockets."""
+        present = [
+            connection.ticket_id for connection in self.by_ticket.values() if connection.sockets
+        ]
         if not present:
             return
         try:
@@ -387,12 +408,12 @@ class Hub:
             log.warning("Sockets could not give a sign: %r", error)
             return
         for ticket_id, (mark, partner) in marks.items():
-            seat = self.by_ticket.get(ticket_id)
+            connection = self.by_ticket.get(ticket_id)
             # What a wait has earned grows by itself.
-            if seat and (mark != seat.mark or mark.state == TicketState.WAITING):
-                self.look(seat)
-            elif seat and partner:
-                seat.note(partner)
+            if connection and (mark != connection.mark or mark.state == TicketState.WAITING):
+                self.look(connection)
+            elif connection and partner:
+                connection.note_partner(partner)
 
 
 _hubs: "WeakKeyDictionary[asyncio.AbstractEventLoop, Hub]" = WeakKeyDictionary()
@@ -407,10 +428,10 @@ def hub_here() -> Hub:
 
 
 def notify(ticket_ids: Iterable[int]) -> None:
-    """Let the pages of these tickets look, from a job; call it once the rows are committed."""
+    """Let the sockets of these tickets look, from a job; call it once the rows are committed."""
     wanted = list(ticket_ids)
     serving = [(loop, hub) for loop, hub in list(_hubs.items()) if loop.is_running()]
     for loop, hub in serving:
-        loop.call_soon_threadsafe(hub.ring, wanted)
+        loop.call_soon_threadsafe(hub.notify, wanted)
     if not serving:
-        Bell.ring_once(wanted)
+        Notifier.notify_once(wanted)

@@ -1,7 +1,7 @@
-"""Tells other processes over Redis which pages are to look at the rows, and of moves stored there.
+"""Notifies other processes over Redis of rows that changed, and of moves that were stored.
 
-Each process says whose pages it has, so that others tell of them there alone. A ring that cannot be
-carried now is carried later; until then every process looks by itself.
+Each process reports whose sockets it has, so that others notify it of those alone. A notification
+that cannot be sent now is sent later; until then every process reads the rows by itself.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 Places = frozenset[str]
-# More than are at work at once; whoever is dropped for others is looked for everywhere.
+# More than are at work at once; a ticket that is dropped for others is looked for everywhere.
 MOST = 20_000
 log = logging.getLogger(__name__)
 # Nobody waits longer for Redis, and it is asked again after such a pause.
@@ -42,7 +42,7 @@ EVERYBODY = ""
 LOST = (RedisError, OSError)
 
 
-class Whereabouts:
+class Connections:
     """The processes of each ticket that have said so, and how many there are, as its row says.
 
     Where a row counts more than have spoken, nobody knows where they are.
@@ -76,57 +76,57 @@ class Whereabouts:
 
 
 @dataclass
-class Letter:
-    """What is said at once: whose pages are to look, what is told of whom, who came or went.
+class Notification:
+    """What is sent at once: whose sockets are to read the rows, news, and who came or went.
 
     `moved` has each ticket with what was said of it last.
     """
 
-    rung: dict[int, None] = field(default_factory=dict)
-    told: list[tuple[list[int], Any]] = field(default_factory=list)
+    look: dict[int, None] = field(default_factory=dict)
+    news: list[tuple[list[int], Any]] = field(default_factory=list)
     moved: dict[int, list[Any]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.rung or self.told or self.moved)
+        return bool(self.look or self.news or self.moved)
 
     def tickets(self) -> Iterable[int]:
         """Return whose pages it concerns."""
-        return chain(self.rung, *(ticket_ids for ticket_ids, _ in self.told))
+        return chain(self.look, *(ticket_ids for ticket_ids, _ in self.news))
 
 
-class Bell:
+class Notifier:
     """One process's line to all others of this site; without Redis there are no others.
 
-    hear: called with the tickets that another process has rung. be_told: called with what another
-    process has told of some tickets. meet: called with a ticket whose pages have come to another
-    process, and with what they were shown there. catch_up: called when others are heard again, of
-    whom some is lost.
+    look: called with the tickets whose rows another process asks to read. receive: called with news
+    that another process sends of some tickets. meet: called with a ticket whose sockets came to
+    another process, and with what they were shown there. catch_up: called when the line is back,
+    after notifications may have been lost.
     """
 
     def __init__(
         self,
-        hear: Callable[[list[int]], None],
-        be_told: Callable[[list[int], Any], None],
+        look: Callable[[list[int]], None],
+        receive: Callable[[list[int], Any], None],
         meet: Callable[[int, Any], None],
         catch_up: Callable[[], None],
     ) -> None:
-        self._hear, self._be_told, self._meet, self._catch_up = hear, be_told, meet, catch_up
+        self._look, self._receive, self._meet, self._catch_up = look, receive, meet, catch_up
         self._own = uuid4().hex
-        self._whereabouts = Whereabouts()
-        self._unsaid = Letter()
+        self._connections = Connections()
+        self._unsent = Notification()
         self._next_at = 0.0
-        self._is_heard = False
+        self._is_connected = False
         self._listening: asyncio.Task[None] | None = None
-        self._ringing: asyncio.Task[None] | None = None
+        self._sending: asyncio.Task[None] | None = None
         self._client: AsyncRedis | None = None
 
     @property
-    def is_heard(self) -> bool:
-        """Return whether the rings of other processes are heard here."""
-        return self._is_heard or not settings.REDIS_URL
+    def is_connected(self) -> bool:
+        """Return whether notifications of other processes arrive here."""
+        return self._is_connected or not settings.REDIS_URL
 
     def listen(self) -> None:
-        """Hear others from now on, however often the line is lost."""
+        """Listen to others from now on, however often the line is lost."""
         if settings.REDIS_URL and (self._listening is None or self._listening.done()):
             self._listening = asyncio.create_task(self._listen())
 
@@ -136,41 +136,43 @@ class Bell:
             return []
         return [each for each in ticket_ids if self._places(each)]
 
-    def ring(self, ticket_ids: Iterable[int]) -> None:
-        """Let pages of these tickets look that are at other processes."""
-        self._unsaid.rung.update(dict.fromkeys(self.elsewhere(ticket_ids)))
-        self._begin_to_ring()
+    def notify(self, ticket_ids: Iterable[int]) -> None:
+        """Have sockets of these tickets at other processes read the rows."""
+        self._unsent.look.update(dict.fromkeys(self.elsewhere(ticket_ids)))
+        self._begin_to_send()
 
-    def tell(self, ticket_ids: list[int], news: Any) -> None:
-        """Tell other processes news of these tickets, JSON that spares their pages the look."""
+    def send_news(self, ticket_ids: list[int], news: Any) -> None:
+        """Send other processes news of these tickets: JSON that spares them reading the rows."""
         if elsewhere := self.elsewhere(ticket_ids):
-            self._unsaid.told.append((elsewhere, news))
-            self._begin_to_ring()
+            self._unsent.news.append((elsewhere, news))
+            self._begin_to_send()
 
-    def say_where(self, ticket_id: int, is_here: bool, number: int, shown: Any = None) -> None:
+    def report_connection(
+        self, ticket_id: int, is_here: bool, number: int, shown: Any = None
+    ) -> None:
         """Say that the ticket's pages are at this process or not any more, as one of so many.
 
         shown: JSON of what they show; a process that has shown more lets them look.
         """
         if not settings.REDIS_URL:
             return
-        self._whereabouts.note(ticket_id, self._own, is_here, number)
-        self._unsaid.moved[ticket_id] = [ticket_id, is_here, number, shown]
-        self._begin_to_ring()
+        self._connections.note(ticket_id, self._own, is_here, number)
+        self._unsent.moved[ticket_id] = [ticket_id, is_here, number, shown]
+        self._begin_to_send()
 
-    def _begin_to_ring(self) -> None:
-        is_ringing = self._ringing is not None and not self._ringing.done()
-        if not is_ringing and self._unsaid:
-            self._ringing = asyncio.create_task(self._ring_all())
+    def _begin_to_send(self) -> None:
+        is_sending = self._sending is not None and not self._sending.done()
+        if not is_sending and self._unsent:
+            self._sending = asyncio.create_task(self._send_all())
 
     def _places(self, ticket_id: int) -> list[str]:
         """Return the other processes at which the ticket's pages are, or may be."""
-        places = self._whereabouts.of(ticket_id)
+        places = self._connections.of(ticket_id)
         return [EVERYBODY] if places is None else [each for each in places if each != self._own]
 
     @staticmethod
-    def ring_once(ticket_ids: list[int]) -> None:
-        """Let pages of these tickets look, from a process that serves none itself."""
+    def notify_once(ticket_ids: list[int]) -> None:
+        """Have sockets of these tickets read the rows, from a process that serves none itself."""
         if not settings.REDIS_URL:
             return
         try:
@@ -183,31 +185,31 @@ class Bell:
             self._client = AsyncRedis.from_url(settings.REDIS_URL, **_impatient(AsyncRetry))
         return self._client
 
-    async def _ring_all(self) -> None:
-        """Ring until there is nobody left; those that come meanwhile are rung together."""
+    async def _send_all(self) -> None:
+        """Send until nothing is left; what comes meanwhile is sent together."""
         loop = asyncio.get_running_loop()
-        while self._unsaid:
-            if not self._unsaid.rung and (early := self._next_at - loop.time()) > 0:
+        while self._unsent:
+            if not self._unsent.look and (early := self._next_at - loop.time()) > 0:
                 await asyncio.sleep(early)
             self._next_at = loop.time() + APART_SECONDS
-            said, self._unsaid = self._unsaid, Letter()
-            letters = self._addressed(said)
+            unsent, self._unsent = self._unsent, Notification()
+            notifications = self._addressed(unsent)
             try:
-                heard = await self._send(letters)
+                n_heard = await self._send(notifications)
             except LOST as error:
                 log.warning("Pages could not be notified: %r", error)
                 # News is old then: let them look.
-                self._unsaid.rung.update(dict.fromkeys(said.tickets()))
-                self._unsaid.moved = said.moved | self._unsaid.moved
+                self._unsent.look.update(dict.fromkeys(unsent.tickets()))
+                self._unsent.moved = unsent.moved | self._unsent.moved
                 await asyncio.sleep(PAUSE_SECONDS * random.uniform(0.5, 1.0))
                 continue
-            for (process, letter), number in zip(letters.items(), heard, strict=True):
+            for (process, notification), number in zip(notifications.items(), n_heard, strict=True):
                 if process and not number:
-                    self._lose(letter)
+                    self._lose(notification)
 
-    async def _send(self, letters: dict[str, Letter]) -> list[int]:
-        """Return by how many processes each letter was heard; raises one of LOST."""
-        written = {_channel_of(to): self._written(letter) for to, letter in letters.items()}
+    async def _send(self, notifications: dict[str, Notification]) -> list[int]:
+        """Return by how many processes each notification was heard; raises one of LOST."""
+        written = {_channel_of(to): self._written(each) for to, each in notifications.items()}
         if len(written) == 1:
             # As it mostly is: a pipeline is for several, and costs more.
             ((channel, text),) = written.items()
@@ -218,53 +220,53 @@ class Bell:
             heard: list[int] = await line.execute()
         return heard
 
-    def _addressed(self, said: Letter) -> dict[str, Letter]:
-        """Return what is said to whom; who has come or gone, everybody hears first."""
-        letters: dict[str, Letter] = defaultdict(Letter)
-        if said.moved:
-            letters[EVERYBODY].moved = said.moved
-        for ticket_id in said.rung:
+    def _addressed(self, unsent: Notification) -> dict[str, Notification]:
+        """Return what is sent to which process; who has come or gone is sent to everybody first."""
+        notifications: dict[str, Notification] = defaultdict(Notification)
+        if unsent.moved:
+            notifications[EVERYBODY].moved = unsent.moved
+        for ticket_id in unsent.look:
             for process in self._places(ticket_id):
-                letters[process].rung[ticket_id] = None
-        for ticket_ids, news in said.told:
+                notifications[process].look[ticket_id] = None
+        for ticket_ids, news in unsent.news:
             there: dict[str, list[int]] = defaultdict(list)
             for ticket_id in ticket_ids:
                 for process in self._places(ticket_id):
                     there[process].append(ticket_id)
             for process, concerned in there.items():
-                letters[process].told.append((concerned, news))
-        if EVERYBODY in letters and len(letters) == 2:
-            # Two letters cost twice as much, and that process hears this one anyway.
-            common = letters.pop(EVERYBODY)
-            ((_, own),) = letters.items()
+                notifications[process].news.append((concerned, news))
+        if EVERYBODY in notifications and len(notifications) == 2:
+            # Two notifications cost twice as much, and that process hears this one anyway.
+            common = notifications.pop(EVERYBODY)
+            ((_, own),) = notifications.items()
             own.moved = common.moved
-            own.rung |= common.rung
-            own.told += common.told
+            own.look |= common.look
+            own.news += common.news
             return {EVERYBODY: own}
-        return letters
+        return notifications
 
-    def _written(self, letter: Letter) -> bytes:
-        return orjson.dumps([self._own, list(letter.rung), letter.told, [*letter.moved.values()]])
+    def _written(self, one: Notification) -> bytes:
+        return orjson.dumps([self._own, list(one.look), one.news, [*one.moved.values()]])
 
-    def _lose(self, letter: Letter) -> None:
-        """Let all look to whom a letter did not come: the process has died without a word."""
-        for ticket_id in letter.tickets():
-            self._whereabouts.forget(ticket_id)
-            self._unsaid.rung[ticket_id] = None
+    def _lose(self, notification: Notification) -> None:
+        """Have all read the rows whom a notification did not reach: the process has died."""
+        for ticket_id in notification.tickets():
+            self._connections.forget(ticket_id)
+            self._unsent.look[ticket_id] = None
 
     async def _listen(self) -> None:
         while True:
             try:
                 async with self._redis().pubsub() as line:
                     await line.subscribe(*map(_channel_of, (EVERYBODY, self._own)))
-                    await self._hear_all(line)
+                    await self._receive_all(line)
             except LOST as error:
                 log.warning("Other processes are not heard: %r", error)
-            self._is_heard = False
-            self._whereabouts.forget_all()
+            self._is_connected = False
+            self._connections.forget_all()
             await asyncio.sleep(PAUSE_SECONDS * random.uniform(0.5, 1.0))
 
-    async def _hear_all(self, line: Any) -> None:
+    async def _receive_all(self, line: Any) -> None:
         """Hear until the line is lost; raises one of LOST then."""
         is_tried = False
         while True:
@@ -277,25 +279,25 @@ class Bell:
                 continue
             is_tried = False
             if message["type"] == "subscribe" and message["data"] == 2:
-                self._is_heard = True
+                self._is_connected = True
                 # Who has come or gone meanwhile was not heard either.
-                self._whereabouts.forget_all()
+                self._connections.forget_all()
                 self._catch_up()
             elif message["type"] == "message":
                 self._take(message["data"])
 
     def _take(self, data: bytes) -> None:
         with contextlib.suppress(ValueError, TypeError):
-            sender, rung, told, moved = [*orjson.loads(data), [], []][:4]
+            sender, look, news, moved = [*orjson.loads(data), [], []][:4]
             if sender == self._own:
                 return
             for ticket_id, is_here, number, shown in moved:
-                self._whereabouts.note(ticket_id, sender, is_here, number)
+                self._connections.note(ticket_id, sender, is_here, number)
                 if shown:
                     self._meet(ticket_id, shown)
-            self._hear(rung)
-            for concerned, news in told:
-                self._be_told(concerned, news)
+            self._look(look)
+            for concerned, one in news:
+                self._receive(concerned, one)
 
 
 def _impatient(retry: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from django.db import DatabaseError
 from common.rate_limit import MemoryBucket
 from tasks.dialog import socket_actions
 from tasks.dialog.database_threads import THREADS
-from tasks.dialog.hub import Hub, Seat, hub_here
+from tasks.dialog.hub import Connection, Hub, hub_here
 from tasks.work.dialog_rules import Refused
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class DialogSocket:
     ) -> None:
         self._receive, self._send = receive, send
         self._hub: Hub = hub_here()
-        self._seat: Seat | None = None
+        self._connection: Connection | None = None
         self._bucket = MemoryBucket()
         self._unsent: deque[Message] = deque()
         self._sending: asyncio.Task[None] | None = None
@@ -73,10 +73,10 @@ class DialogSocket:
                 if not self._is_closed:
                     event = await self._receive()
         finally:
-            if self._seat:
-                self._hub.leave(self, self._seat)
+            if self._connection:
+                self._hub.leave(self, self._connection)
                 if event.get("code") == RESTARTED:
-                    await self._hub.go(self._seat)
+                    await self._hub.go(self._connection)
         if self._sending:
             await self._sending
 
@@ -90,14 +90,14 @@ class DialogSocket:
             self._close(LATER)
             return {"type": "websocket.disconnect"}
 
-    def tell(self, message: Message) -> None:
+    def send(self, message: Message) -> None:
         """Send a message to the page, in the order in which it is told them."""
         self._put({"type": "websocket.send", "text": orjson.dumps(message).decode()})
         if len(self._unsent) > MOST_UNREAD:
             self._unsent.clear()
             self._close(LATER)
 
-    def come_back(self) -> None:
+    def reconnect(self) -> None:
         """Close the page's socket; it opens another one by itself."""
         self._close(LATER)
 
@@ -108,10 +108,10 @@ class DialogSocket:
             message = socket_actions.read_message(text)
             if wait := self._bucket.take(socket_actions.MESSAGES, time.monotonic()):
                 self._refuse(TOO_MANY, message.get("id"), wait=wait)
-            elif self._seat is None:
+            elif self._connection is None:
                 await self._introduce(message)
             else:
-                await self._do(self._seat, message)
+                await self._do(self._connection, message)
         except Refused as refused:
             self._refuse(str(refused), message.get("id"))
         except DatabaseError as error:
@@ -122,22 +122,24 @@ class DialogSocket:
     async def _introduce(self, message: Message) -> None:
         try:
             holder = socket_actions.holder_of(socket_actions.token_of(message))
-            self._seat = await self._hub.enter(self, holder, again=message.get("again") is True)
+            self._connection = await self._hub.enter(
+                self, holder, again=message.get("again") is True
+            )
         except Refused as refused:
             self._refuse(str(refused))
             self._close(GONE)
 
-    async def _do(self, seat: Seat, message: Message) -> None:
+    async def _do(self, connection: Connection, message: Message) -> None:
         if message.get("type") == "look":
-            self._hub.look(seat)
+            self._hub.look(connection)
         elif move := socket_actions.move_of(message):
-            await self._hub.make(self, seat, move, message["id"])
+            await self._hub.make(self, connection, move, message["id"])
         else:
-            await self._hub.act(self, seat, message)
+            await self._hub.act(self, connection, message)
 
     def _refuse(self, sentence: str, message_id: object = None, **more: float) -> None:
         known = {"id": message_id} if isinstance(message_id, str) else {}
-        self.tell({"type": "refused", **known, **more, "message": sentence})
+        self.send({"type": "refused", **known, **more, "message": sentence})
 
     def _close(self, code: int) -> None:
         """Close the socket, once all that was told before is sent."""

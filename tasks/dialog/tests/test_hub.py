@@ -27,17 +27,17 @@ class Page:
     def __init__(self):
         self.told = []
 
-    def tell(self, message):
+    def send(self, message):
         self.told.append(message)
 
-    def come_back(self):
+    def reconnect(self):
         raise AssertionError("the database answers")
 
 
 class Wire:
     """A process's line to the only other one."""
 
-    is_heard = True
+    is_connected = True
 
     def __init__(self):
         self.other = None
@@ -48,16 +48,16 @@ class Wire:
     def elsewhere(self, ticket_ids):
         return list(ticket_ids)
 
-    def say_where(self, ticket_id, is_here, number, shown=None):
+    def report_connection(self, ticket_id, is_here, number, shown=None):
         if shown:
             self.other.meet(ticket_id, shown)
 
-    def ring(self, ticket_ids):
-        self.other.ring_here(list(ticket_ids))
+    def notify(self, ticket_ids):
+        self.other.notify_here(list(ticket_ids))
 
-    def tell(self, ticket_ids, news):
+    def send_news(self, ticket_ids, news):
         if ticket_ids:
-            self.other.be_told(ticket_ids, orjson.loads(orjson.dumps(news)))
+            self.other.receive(ticket_ids, orjson.loads(orjson.dumps(news)))
 
 
 @pytest.fixture
@@ -90,8 +90,8 @@ def both():
     """Return the hubs of two processes, made where a loop runs."""
     one, other = Hub(), Hub()
     for hub in (one, other):
-        hub.bell, hub._beat = Wire(), lambda: None
-    one.bell.other, other.bell.other = other, one
+        hub.notifier, hub._beat = Wire(), lambda: None
+    one.notifier.other, other.notifier.other = other, one
     return one, other
 
 
@@ -113,12 +113,12 @@ def test_a_move_is_shown_at_the_other_process_without_a_look(dialog, looks):
     async def talk():
         one, other = both()
         asks, answers = Page(), Page()
-        seat = await one.enter(asks, holder(dialog.student_ticket))
+        connection = await one.enter(asks, holder(dialog.student_ticket))
         await other.enter(answers, holder(dialog.teacher_ticket))
         await still(one, other)
         looks.clear()
         move = asked(dialog)
-        await one.make(asks, seat, move, str(move.message))
+        await one.make(asks, connection, move, str(move.message))
         return asks, answers
 
     asks, answers = asyncio.run(talk())
@@ -135,17 +135,17 @@ def test_whoever_was_cut_off_for_a_moment_is_shown_from_memory_what_was_said_mea
     async def talk():
         one, other = both()
         asks, answers, back, reloaded = Page(), Page(), Page(), Page()
-        seat = await one.enter(asks, holder(dialog.student_ticket))
+        connection = await one.enter(asks, holder(dialog.student_ticket))
         cut = await other.enter(answers, holder(dialog.teacher_ticket))
         other.leave(answers, cut)
         await still(one, other)
         looks.clear()
-        await one.make(asks, seat, move := asked(dialog), str(move.message))
+        await one.make(asks, connection, move := asked(dialog), str(move.message))
         assert await other.enter(back, holder(dialog.teacher_ticket), again=True) is cut
         assert looks == [], "all of it was told"
         # What happened besides is in the rows alone.
         other.leave(back, cut)
-        other.ring_here([cut.ticket_id])
+        other.notify_here([cut.ticket_id])
         await other.enter(reloaded, holder(dialog.teacher_ticket), again=True)
         return back, reloaded
 
@@ -162,13 +162,13 @@ def test_a_second_tab_that_sees_a_move_before_its_news_come_shows_it_in_the_firs
     async def talk():
         one, other = both()
         asks, first, second = Page(), Page(), Page()
-        seat = await one.enter(asks, holder(dialog.student_ticket))
+        connection = await one.enter(asks, holder(dialog.student_ticket))
         await other.enter(first, holder(dialog.teacher_ticket))
         await still(one, other)
-        one.bell.tell = lambda *news: on_the_way.append(news)
-        await one.make(asks, seat, move := asked(dialog), str(move.message))
+        one.notifier.send_news = lambda *news: on_the_way.append(news)
+        await one.make(asks, connection, move := asked(dialog), str(move.message))
         await other.enter(second, holder(dialog.teacher_ticket))
-        other.be_told(*on_the_way[0])
+        other.receive(*on_the_way[0])
         await still(one, other)
         return first, second
 
@@ -204,16 +204,16 @@ def test_whoever_came_to_another_process_while_a_move_was_on_its_way_looks(dialo
     async def talk():
         one, other = both()
         asks, answers = Page(), Page()
-        seat = await one.enter(asks, holder(dialog.student_ticket))
-        other.bell.say_where = lambda *where: said.append(where)
+        connection = await one.enter(asks, holder(dialog.student_ticket))
+        other.notifier.report_connection = lambda *where: said.append(where)
         await other.enter(answers, holder(dialog.teacher_ticket))
         ((ticket_id, _, _, shown),) = said
         await still(one, other)
         looks.clear()
         one.meet(ticket_id, shown)
         assert looks == [], "both show the same"
-        one.bell.tell = lambda ticket_ids, news: None
-        await one.make(asks, seat, move := asked(dialog), str(move.message))
+        one.notifier.send_news = lambda ticket_ids, news: None
+        await one.make(asks, connection, move := asked(dialog), str(move.message))
         one.meet(ticket_id, shown)
         await still(one, other)
         return answers

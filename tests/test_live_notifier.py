@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tasks.dialog import notifier as bell
-from tasks.dialog.notifier import EVERYBODY, Bell, Letter, Whereabouts
+from tasks.dialog import notifier
+from tasks.dialog.notifier import EVERYBODY, Connections, Notification, Notifier
 from tests.rehearsals import restartable_services
 
 BACK_SECONDS = 5.0
@@ -19,19 +19,19 @@ BACK_SECONDS = 5.0
 def redis(settings: Any) -> Iterator[restartable_services.RunningService]:
     with restartable_services.redis() as running:
         settings.REDIS_URL = f"redis://127.0.0.1:{running.port}/0"
-        bell._sender.cache_clear()
+        notifier._sender.cache_clear()
         yield running
-        bell._sender.cache_clear()
+        notifier._sender.cache_clear()
 
 
-def bell_for(
-    hear: Callable[[list[int]], None] = lambda ticket_ids: None,
+def notifier_for(
+    look: Callable[[list[int]], None] = lambda ticket_ids: None,
     catch_up: Callable[[], None] = lambda: None,
-    be_told: Callable[[list[int], Any], None] = lambda ticket_ids, news: None,
+    receive: Callable[[list[int], Any], None] = lambda ticket_ids, news: None,
     meet: Callable[[int, Any], None] = lambda ticket_id, shown: None,
-) -> Bell:
+) -> Notifier:
     """Return a process's line."""
-    return Bell(hear, be_told, meet, catch_up)
+    return Notifier(look, receive, meet, catch_up)
 
 
 async def wait_for(said: Callable[[], bool], seconds: float = 20) -> float:
@@ -49,28 +49,28 @@ def test_what_is_rung_during_an_outage_is_heard_within_seconds_of_its_end(
     how: signal.Signals,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(bell, "QUIET_SECONDS", 0.5)
+    monkeypatch.setattr(notifier, "QUIET_SECONDS", 0.5)
     heard: list[int] = []
     missed: list[bool] = []
 
     async def lose_redis_and_get_it_back() -> None:
-        one, other = bell_for(heard.extend, lambda: missed.append(True)), bell_for()
+        one, other = notifier_for(heard.extend, lambda: missed.append(True)), notifier_for()
         one.listen()
-        await wait_for(lambda: one.is_heard)
-        other.ring([1, 2])
+        await wait_for(lambda: one.is_connected)
+        other.notify([1, 2])
         await wait_for(lambda: heard == [1, 2])
         if how == signal.SIGKILL:
             redis.kill()
         elif redis.process:
             redis.process.send_signal(how)
-        await wait_for(lambda: not one.is_heard)
-        other.ring([3])
+        await wait_for(lambda: not one.is_connected)
+        other.notify([3])
         await asyncio.sleep(0.1)
         if how == signal.SIGKILL:
             await asyncio.to_thread(redis.start)
         elif redis.process:
             redis.process.send_signal(signal.SIGCONT)
-        took = await wait_for(lambda: one.is_heard)
+        took = await wait_for(lambda: one.is_connected)
         assert took < BACK_SECONDS
         assert len(missed) == 2, "those whose rings were lost look for themselves"
 
@@ -83,10 +83,10 @@ def test_news_go_to_those_processes_alone_that_have_said_they_have_the_pages(
     heard: dict[str, list[Any]] = {"one": [], "other": [], "third": []}
     met: list[Any] = []
 
-    def called(name: str) -> Bell:
-        return bell_for(
+    def called(name: str) -> Notifier:
+        return notifier_for(
             heard[name].extend,
-            be_told=lambda *news: heard[name].append(news),
+            receive=lambda *news: heard[name].append(news),
             meet=lambda *shown: met.append(shown),
         )
 
@@ -94,28 +94,28 @@ def test_news_go_to_those_processes_alone_that_have_said_they_have_the_pages(
         one, other, third = lines = [called(name) for name in heard]
         for line in lines:
             line.listen()
-        await wait_for(lambda: all(line.is_heard for line in lines))
-        other.tell([7], "to all")
+        await wait_for(lambda: all(line.is_connected for line in lines))
+        other.send_news([7], "to all")
         await wait_for(lambda: heard["one"] == heard["third"] == [([7], "to all")])
-        one.say_where(7, True, 1, [8, 1, 0, False])
+        one.report_connection(7, True, 1, [8, 1, 0, False])
         await wait_for(lambda: len(met) == 2)
         assert met[0] == (7, [8, 1, 0, False])
         assert one.elsewhere([7]) == []
-        other.tell([7], "to one")
-        other.ring([7])
+        other.send_news([7], "to one")
+        other.notify([7])
         await wait_for(lambda: heard["one"][1:] == [7, ([7], "to one")])
         # A second page of theirs, and then the first is closed.
-        third.say_where(7, True, 2)
+        third.report_connection(7, True, 2)
         await wait_for(lambda: one.elsewhere([7]) == [7])
-        one.say_where(7, False, 1)
+        one.report_connection(7, False, 1)
         await wait_for(lambda: third.elsewhere([7]) == [])
-        other.tell([7], "to the third")
+        other.send_news([7], "to the third")
         await wait_for(lambda: heard["third"][1:] == [([7], "to the third")])
         # It dies without a word, and the pages come to one that has not said so yet.
         assert third._listening
         third._listening.cancel()
         await asyncio.sleep(0.1)
-        other.tell([7], "lost")
+        other.send_news([7], "lost")
         await wait_for(lambda: heard["one"][3:] == [7])
         assert len(heard["one"]) == 4
 
@@ -124,21 +124,21 @@ def test_news_go_to_those_processes_alone_that_have_said_they_have_the_pages(
 
 def test_what_one_process_is_told_goes_along_with_what_everybody_hears(settings: Any) -> None:
     settings.REDIS_URL = "redis://nobody.invalid"
-    line = bell_for()
+    line = notifier_for()
     for ticket_id, process in ((7, "one"), (8, "other")):
-        line._whereabouts.note(ticket_id, process, True, 1)
-    said = Letter({7: None}, [([7], "news")], {9: [9, True, 1, None]})
+        line._connections.note(ticket_id, process, True, 1)
+    said = Notification({7: None}, [([7], "news")], {9: [9, True, 1, None]})
     assert line._addressed(said) == {EVERYBODY: said}
-    said = Letter({7: None}, [([8], "news")], {9: [9, True, 1, None]})
+    said = Notification({7: None}, [([8], "news")], {9: [9, True, 1, None]})
     assert line._addressed(said) == {
-        EVERYBODY: Letter(moved=said.moved),
-        "one": Letter(rung=said.rung),
-        "other": Letter(told=said.told),
+        EVERYBODY: Notification(moved=said.moved),
+        "one": Notification(look=said.look),
+        "other": Notification(news=said.news),
     }
 
 
 def test_a_count_of_more_than_have_spoken_is_news_for_everybody() -> None:
-    known = Whereabouts()
+    known = Connections()
     assert known.of(7) is None
     known.note(7, "one", True, 2)
     assert known.of(7) is None
@@ -152,7 +152,7 @@ def test_a_count_of_more_than_have_spoken_is_news_for_everybody() -> None:
 
 def test_what_processes_of_an_older_version_say_is_heard(settings: Any) -> None:
     heard: list[Any] = []
-    line = bell_for(heard.extend, be_told=lambda *news: heard.append(news))
+    line = notifier_for(heard.extend, receive=lambda *news: heard.append(news))
     line._take(b'["other", [1, 2], [[[3], "news"]]]')
     line._take(b"[null, [4]]")
     assert heard == [1, 2, ([3], "news"), 4]
@@ -160,5 +160,5 @@ def test_what_processes_of_an_older_version_say_is_heard(settings: Any) -> None:
 
 def test_a_site_without_redis_has_no_others_to_hear(settings: Any) -> None:
     settings.REDIS_URL = ""
-    assert bell_for().is_heard
-    Bell.ring_once([1])
+    assert notifier_for().is_connected
+    Notifier.notify_once([1])
