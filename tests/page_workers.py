@@ -16,7 +16,8 @@ from collector.models import Collection
 from collector.protocols.loading import get_protocol
 from tasks import hits
 from tasks.models import Answer, Posting
-from tasks.simulation.simulated_contract import DILIGENT, SIMULATED
+from tasks.simulation.behaviour import DILIGENT
+from tasks.simulation.simulated_contract import SIMULATED
 from tasks.simulation.work_page import Opener
 from tasks.tests.making import entry_query
 from tasks.work import units

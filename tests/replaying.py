@@ -33,9 +33,10 @@ from tasks.models import (
     Worker,
 )
 from tasks.people import eligibility, qualifications
+from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.browser import Browser
 from tasks.simulation.identity import introduce
-from tasks.simulation.simulated_contract import DILIGENT, SIMULATED
+from tasks.simulation.simulated_contract import SIMULATED
 from tasks.simulation.work_page import WorkPage
 from tasks.simulation.worker import SimulatedWorker
 from tasks.work import leases

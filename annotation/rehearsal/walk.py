@@ -23,9 +23,9 @@ from tasks.costs import estimate, totals
 from tasks.lifecycle.publication import publish
 from tasks.pages.work_page import preview_page
 from tasks.people import lease_context
+from tasks.simulation.behaviour import MIXED
 from tasks.simulation.crowd import Result
 from tasks.simulation.recruiting import recruit
-from tasks.simulation.simulated_contract import MIXED
 from tasks.work.kinds.hit_words import title_of
 from tasks.work.kinds.registry import kind_of
 

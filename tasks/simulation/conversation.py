@@ -15,8 +15,8 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
+from tasks.simulation.behaviour import Behaviour
 from tasks.simulation.browser import Page, StuckError, allows, origin
-from tasks.simulation.simulated_contract import Behaviour
 
 Message = dict[str, Any]
 # The state of a dialog as one partner gets it -> the move: ask, answer or end, without its id.

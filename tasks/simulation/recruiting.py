@@ -18,17 +18,12 @@ from collector.protocols.loading import get_protocol
 from tasks.models import Grant, GrantState, Lease, Submission
 from tasks.people.qualifications import decide
 from tasks.simulation import crowd
+from tasks.simulation.behaviour import Behaviour, behaviour_of
 from tasks.simulation.browser import NOBODY, Browser, Observer
 from tasks.simulation.conversation import Conversation
 from tasks.simulation.crowd import Crowd
 from tasks.simulation.identity import forget_times, introduce, mark_synthetic
-from tasks.simulation.simulated_contract import (
-    SIMULATED,
-    Behaviour,
-    RealWork,
-    SimulatedModule,
-    behaviour_of,
-)
+from tasks.simulation.simulated_contract import SIMULATED, RealWork, SimulatedModule
 from tasks.simulation.work_page import Opener
 from tasks.simulation.worker import Script, SimulatedWorker
 from tasks.work.kinds.kind import Item

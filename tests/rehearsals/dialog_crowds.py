@@ -17,8 +17,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Origin
 
+from tasks.simulation.behaviour import Behaviour, behaviour_of
 from tasks.simulation.conversation import CHECKING, TALKING, WAITING, Conversation
-from tasks.simulation.simulated_contract import Behaviour, behaviour_of
 from tests import process_groups
 from tests.serving import ROOT, Instance
 

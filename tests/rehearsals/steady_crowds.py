@@ -57,9 +57,9 @@ def people(slug: str, seed: str, taken: list[tuple[str, str]], pace: Pace) -> No
     from django.conf import settings
 
     from collector.models import Collection
+    from tasks.simulation.behaviour import behaviour_of
     from tasks.simulation.browser import Browser
     from tasks.simulation.recruiting import Recruit
-    from tasks.simulation.simulated_contract import behaviour_of
 
     collection = Collection.objects.get(slug=slug)
     for number in itertools.count(1):

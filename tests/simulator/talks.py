@@ -82,8 +82,9 @@ class Talks:
             if page.tab is tab:
                 return page
         from collector.protocols.loading import get_protocol
+        from tasks.simulation.behaviour import BEHAVIOURS
         from tasks.simulation.conversation import Conversation
-        from tasks.simulation.simulated_contract import BEHAVIOURS, SIMULATED
+        from tasks.simulation.simulated_contract import SIMULATED
 
         rng = random.Random(f"{self.life.seed}:{tab.lease}:talk")
         speak = get_protocol(self.life.protocol).part(SIMULATED).speak

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from tasks.simulation.simulated_contract import Behaviour
+    from tasks.simulation.behaviour import Behaviour
     from tasks.simulation.work_page import Opener
 
 _SENTENCE = re.compile(r"[^.!?]+[.!?]?")

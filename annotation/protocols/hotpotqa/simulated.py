@@ -8,7 +8,7 @@ from typing import Any
 from annotation.protocols.hotpotqa.simulation.answering import answer
 from annotation.protocols.hotpotqa.simulation.asking import write
 from annotation.protocols.hotpotqa.simulation.replay import Replay, read_replay
-from tasks.simulation.simulated_contract import Behaviour
+from tasks.simulation.behaviour import Behaviour
 from tasks.simulation.work_page import Opener
 
 

@@ -8,7 +8,7 @@ from annotation.protocols.iirc.simulation.answering import Opener, answer
 from annotation.protocols.iirc.simulation.inspection import inspect as inspect
 from annotation.protocols.iirc.simulation.replay import replay as replay
 from annotation.protocols.iirc.simulation.writing import write
-from tasks.simulation.simulated_contract import Behaviour
+from tasks.simulation.behaviour import Behaviour
 
 
 def fill(

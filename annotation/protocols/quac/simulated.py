@@ -7,7 +7,7 @@ from typing import Any
 from annotation.protocols.quac.simulation import comprehension
 from annotation.protocols.quac.simulation.replay import replay
 from annotation.protocols.quac.simulation.talking import speak
-from tasks.simulation.simulated_contract import Behaviour
+from tasks.simulation.behaviour import Behaviour
 from tasks.simulation.work_page import Opener
 from tasks.work.widgets.reply import passages_of
 

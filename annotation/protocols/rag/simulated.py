@@ -9,7 +9,7 @@ from tasks.simulation.gaps import INVENTED, gap
 from tasks.work.widgets.evidence import is_inside_word
 
 if TYPE_CHECKING:
-    from tasks.simulation.simulated_contract import Behaviour
+    from tasks.simulation.behaviour import Behaviour
     from tasks.simulation.work_page import Opener
 
 # Quoted words are searched for, and found again, by those who answer.

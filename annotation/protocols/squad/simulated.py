@@ -9,7 +9,7 @@ from tasks.simulation.gaps import INVENTED, gap
 from tasks.work.widgets import spans
 
 if TYPE_CHECKING:
-    from tasks.simulation.simulated_contract import Behaviour
+    from tasks.simulation.behaviour import Behaviour
     from tasks.simulation.work_page import Opener
 
 # Quoted words are found again by those who answer.

@@ -18,11 +18,11 @@ from common.command_line import MANAGE, Printout, ResultCommand, processes, seed
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.people.audience import groups_needed
 from tasks.simulation import crowd as simulation_crowd
+from tasks.simulation.behaviour import BEHAVIOURS, MIXED
 from tasks.simulation.browser import StuckError, UnreachableError, check_reachable
 from tasks.simulation.crowd import Crowd, Result
 from tasks.simulation.recruiting import real_work, recruit
 from tasks.simulation.replay_collection import stage_replay
-from tasks.simulation.simulated_contract import BEHAVIOURS, MIXED
 
 REFUSALS = (
     *(StuckError, UnreachableError, MarketplaceError, ActionError),

@@ -5,16 +5,9 @@ from typing import Any
 
 import pytest
 
+from tasks.simulation.behaviour import DILIGENT, DOUBLE_CLICKER, FLAKY, LEAVER, SILENT, Behaviour
 from tasks.simulation.browser import StuckError
 from tasks.simulation.conversation import MOST_REFUSALS, Conversation
-from tasks.simulation.simulated_contract import (
-    DILIGENT,
-    DOUBLE_CLICKER,
-    FLAKY,
-    LEAVER,
-    SILENT,
-    Behaviour,
-)
 
 QUESTION = {"question": "Why?", "answer": None}
 ANSWER = {"question": "Why?", "answer": {"text": None}}

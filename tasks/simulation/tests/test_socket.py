@@ -10,9 +10,9 @@ import pytest
 from websockets.sync.server import Server, ServerConnection, serve
 
 from tasks.simulation import conversation
+from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.browser import Page, StuckError
 from tasks.simulation.conversation import Conversation
-from tasks.simulation.simulated_contract import DILIGENT
 
 DONE: dict[str, Any] = {"type": "state", "state": {"phase": "done"}}
 

@@ -12,7 +12,7 @@ from annotation.protocols.hotpotqa.simulation.comprehension import (
     own_name,
     year_fact,
 )
-from tasks.simulation.simulated_contract import Behaviour
+from tasks.simulation.behaviour import Behaviour
 
 QUOTED = re.compile("“([^”]+)”")
 

@@ -14,7 +14,7 @@ from annotation.protocols.hotpotqa.simulation.comprehension import (
     own_name,
     year_fact,
 )
-from tasks.simulation.simulated_contract import Behaviour
+from tasks.simulation.behaviour import Behaviour
 
 # Quoted words are found again by those who answer.
 BRIDGE = (

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tasks.simulation.simulated_contract import Behaviour, RealWork
+from tasks.simulation.behaviour import Behaviour
+from tasks.simulation.simulated_contract import RealWork
 
 YES_NO = ("yes", "no")
 # Real questions are taken as they are.

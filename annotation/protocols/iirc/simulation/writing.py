@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.protocols.iirc import checks
-from tasks.simulation.simulated_contract import Behaviour
+from tasks.simulation.behaviour import Behaviour
 
 # How often a writer thinks again about a question that the page advises against.
 MOST_ATTEMPTS = 8

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.protocols.quac.simulation.comprehension import ASKS_YES_OR_NO, best_sentence
-from tasks.simulation.simulated_contract import Behaviour
+from tasks.simulation.behaviour import Behaviour
 
 # Longer ones are cut at a pause.
 USUAL_TOKENS = 20

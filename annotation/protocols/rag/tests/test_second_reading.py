@@ -14,7 +14,7 @@ from annotation.protocols.rag.validation import verdict, vote
 from collector.protocols.loading import get_protocol
 from collector.retrieval.passages import PassageIndex, build
 from collector.seeds.passage_sets.tests.planted import prose
-from tasks.simulation.simulated_contract import DILIGENT
+from tasks.simulation.behaviour import DILIGENT
 from tasks.work.passages import with_tokens
 
 pytestmark = pytest.mark.pure

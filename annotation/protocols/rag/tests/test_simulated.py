@@ -3,7 +3,7 @@
 import random
 
 from annotation.protocols.rag.simulated import fill
-from tasks.simulation.simulated_contract import BEHAVIOURS
+from tasks.simulation.behaviour import BEHAVIOURS
 
 
 def test_whoever_finds_nothing_has_searched_as_often_as_the_page_asks() -> None:

@@ -16,7 +16,8 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from tasks.models import Answer, Lease, Question, Unit
 from tasks.paying.compensation import worth_cents
-from tasks.simulation.simulated_contract import DILIGENT, SIMULATED
+from tasks.simulation.behaviour import DILIGENT
+from tasks.simulation.simulated_contract import SIMULATED
 from tasks.tests.making import make_corpus
 from tasks.work.kinds import span
 from tasks.work.kinds.registry import kind_of

@@ -7,7 +7,7 @@ import pytest
 
 from annotation.protocols.hotpotqa import checks, simulated
 from annotation.protocols.hotpotqa.simulation.tests.pages import PARAMETERS, item, page
-from tasks.simulation.simulated_contract import BEHAVIOURS, DILIGENT, Behaviour
+from tasks.simulation.behaviour import BEHAVIOURS, DILIGENT, Behaviour
 from tasks.work.widgets import pairs
 
 pytestmark = pytest.mark.pure

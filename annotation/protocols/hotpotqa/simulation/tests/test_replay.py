@@ -10,7 +10,7 @@ import pytest
 from annotation.protocols.hotpotqa import checks, simulated
 from annotation.protocols.hotpotqa.simulation.tests.pages import page, paragraph
 from collector.protocols.loading import get_protocol
-from tasks.simulation.simulated_contract import DILIGENT
+from tasks.simulation.behaviour import DILIGENT
 from tasks.work.widgets import pairs
 
 pytestmark = pytest.mark.pure

@@ -10,7 +10,7 @@ from annotation.protocols.iirc.simulation.documents import Documents
 from annotation.protocols.iirc.simulation.real_work import Answer, Question
 from annotation.protocols.iirc.simulation.tests.pages import seeded
 from annotation.protocols.iirc.simulation.writing import NONSENSE
-from tasks.simulation.simulated_contract import Behaviour
+from tasks.simulation.behaviour import Behaviour
 
 LIVES = {
     "Ada Byrne": "Ada Byrne (3 May 1811 – 4 June 1880) was an engineer from Hollin, known for the "

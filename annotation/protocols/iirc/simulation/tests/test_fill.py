@@ -15,7 +15,7 @@ from annotation.protocols.iirc.simulation.tests.pages import (
     seeded,
 )
 from collector.protocols.loading import get_protocol
-from tasks.simulation.simulated_contract import BEHAVIOURS, DILIGENT
+from tasks.simulation.behaviour import BEHAVIOURS, DILIGENT
 from tasks.work.widgets import answer as answer_widget
 from tasks.work.widgets import questions as questions_widget
 

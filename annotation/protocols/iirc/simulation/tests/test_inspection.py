@@ -8,7 +8,7 @@ import pytest
 from annotation.protocols.iirc import simulated
 from annotation.protocols.iirc.simulation.tests.pages import seeded
 from annotation.protocols.iirc.simulation.tests.test_answers import LIVES, PASSAGE, article, nothing
-from tasks.simulation.simulated_contract import DILIGENT, SPAMMER, Behaviour
+from tasks.simulation.behaviour import DILIGENT, SPAMMER, Behaviour
 from tasks.work.widgets import answer as answer_widget
 
 ITEM = {"id": "0", "section": "", "sentences": [[0, 61]], **PASSAGE}

@@ -11,7 +11,7 @@ from annotation.protocols.iirc.dataset_tree import LayoutError
 from annotation.protocols.iirc.simulation.documents import laid_out
 from annotation.protocols.iirc.simulation.replay import Replay
 from annotation.protocols.iirc.simulation.tests.pages import seeded
-from tasks.simulation.simulated_contract import DILIGENT
+from tasks.simulation.behaviour import DILIGENT
 
 
 def page_of(paragraphs: list[tuple[str, str, Any]], title: str) -> dict[str, Any]:

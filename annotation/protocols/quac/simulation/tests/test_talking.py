@@ -9,7 +9,7 @@ import pytest
 
 from annotation.protocols.quac.simulation import talking
 from annotation.protocols.quac.simulation.talking import next_question, speak
-from tasks.simulation.simulated_contract import BEHAVIOURS, DILIGENT, SPAMMER
+from tasks.simulation.behaviour import BEHAVIOURS, DILIGENT, SPAMMER
 from tasks.work.dialog_rules import Dialog, Limits, Reply, answer, ask
 
 SECTION = (
