@@ -22,11 +22,8 @@ from annotation.protocols.bookqa.export import (
     read_table,
 )
 from annotation.protocols.bookqa.parameters import defaults
-from annotation.protocols.bookqa.ranking.bm25 import Bm25
-from annotation.protocols.bookqa.ranking.books import Question, RankedBook
-from annotation.protocols.bookqa.ranking.coverage import words
-from annotation.protocols.bookqa.ranking.files import candidate_lines, supervision_lines
-from annotation.protocols.bookqa.ranking.rankings import Ranked, ranked
+from annotation.protocols.bookqa.ranking import Bm25, Question, Ranked, RankedBook, ranked, words
+from annotation.protocols.bookqa.ranking_files import candidate_lines, supervision_lines
 from readers.trained import ReaderError
 
 TRAIN, DEV = "train", "valid"

@@ -19,7 +19,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from annotation.metrics.result import Result
 from annotation.protocols.bookqa.parameters import defaults
-from annotation.protocols.bookqa.ranking.coverage import held, words
+from annotation.protocols.bookqa.ranking import held, words
 from annotation.protocols.bookqa.scoring import read_gold
 from readers.bookqa.material import (
     DEV,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from annotation.protocols.bookqa.ranking.coverage import best_spans, words, words_with_places
+from annotation.protocols.bookqa.ranking import best_spans, words, words_with_places
 from readers.bookqa.hard_em import annealed_losses, candidate_losses
 from readers.bookqa.material import Asked
 from readers.bookqa.writing import (

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from annotation.metrics.result import read_file
+from annotation.protocols.hotpotqa.file_format import read
 from annotation.protocols.hotpotqa.measures import answer_measure
-from annotation.protocols.hotpotqa.official_records import read
 from readers.hotpotqa.batches import Batch, Limits, collate
 from readers.hotpotqa.decoding import Answered, answered
 from readers.hotpotqa.network import Network, Sizes, loss

@@ -21,7 +21,7 @@ from torch.nn.functional import log_softmax
 
 from annotation.metrics.result import read_file
 from annotation.metrics.token_overlap import exact_match
-from annotation.protocols.hotpotqa.official_records import read
+from annotation.protocols.hotpotqa.file_format import read
 from readers.example import YES_NO, Example, Text, asked
 from readers.learners.encoder import Encoder, Pieces, Window, load_encoder
 from readers.learners.heads import best_spans, masked, span_log_likelihood

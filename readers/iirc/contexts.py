@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from annotation.protocols.iirc.dataset_tree import MAIN
+from annotation.protocols.iirc.official_files import MAIN
 from readers.iirc.questions import Articles, Asked, places
 from readers.iirc.quirks import Quirks
 from readers.learners.encoder import Encoder, Pieces, Window, starts

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from annotation.protocols.iirc.dataset_tree import MAIN, NONE
+from annotation.protocols.iirc.official_files import MAIN, NONE
 from readers.iirc.contexts import Context
 from readers.iirc.questions import (
     Asked,

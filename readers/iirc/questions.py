@@ -8,11 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from annotation.metrics.drop import answer_strings
-from annotation.protocols.iirc.conversion import drop_answer
-from annotation.protocols.iirc.dataset_tree import MAIN, NONE, LayoutError, Link, Span
 from annotation.protocols.iirc.export import ARTICLES_FILE
-from annotation.protocols.iirc.markup import TAG
-from annotation.protocols.iirc.parsing import parse, read_passages
+from annotation.protocols.iirc.official_files import (
+    MAIN,
+    NONE,
+    TAG,
+    LayoutError,
+    Link,
+    Span,
+    drop_answer,
+    parse,
+    read_passages,
+)
 from readers.trained import ReaderError
 
 BAD = "bad"

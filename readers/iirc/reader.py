@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax
 
 from annotation.metrics.drop import global_scores, score_question
-from annotation.protocols.iirc.dataset_tree import NONE
+from annotation.protocols.iirc.official_files import NONE
 from readers.iirc.contexts import Context
 from readers.iirc.questions import Asked
 from readers.learners.encoder import Encoder, Pieces, Window

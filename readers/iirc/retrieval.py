@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.protocols.iirc.dataset_tree import MAIN
+from annotation.protocols.iirc.official_files import MAIN
 from readers.iirc.contexts import (
     Context,
     ContextLearner,

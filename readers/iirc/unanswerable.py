@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from annotation.protocols.iirc.dataset_tree import MAIN, NONE
+from annotation.protocols.iirc.official_files import MAIN, NONE
 from readers.iirc.contexts import Context
 from readers.iirc.links import agreement
 from readers.iirc.questions import (

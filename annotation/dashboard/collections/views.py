@@ -317,7 +317,7 @@ def housekeeping_page(request: HttpRequest, context: CollectionContext) -> HttpR
     row = context.collection
     return context.render(
         request,
-        "collections/housekeeping.html",
+        "collections/creation.html",
         tab="collection",
         can_drop=row.state == CollectionState.DRAFT,
         can_archive=row.state in AT_REST,

@@ -1,20 +1,32 @@
-"""Ranks passages of books for the questions about them, and writes what rankers learn from.
-
-One book is held at a time, so that a corpus of any size can be ranked.
-"""
+"""Rankers of passages: Table 2, and what is written to train more of them."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from annotation.metrics.result import ScoreError
 from annotation.protocols.bookqa.parameters import Parameters
-from annotation.protocols.bookqa.question_labels import read_labels
-from annotation.protocols.bookqa.ranking.books import RankedBook, books_of
-from annotation.protocols.bookqa.ranking.files import (
+from annotation.protocols.bookqa.question_labels import (
+    read_labels,
+)
+from annotation.protocols.bookqa.ranking import (
+    BM25,
+    ORACLE,
+    UPPERBOUND,
+    Coverage,
+    Ranked,
+    RankedBook,
+    Ranking,
+    books_of,
+    ranked,
+    table_by_label,
+    table_of,
+)
+from annotation.protocols.bookqa.ranking_files import (
     CANDIDATES,
     CLOZE,
     PASSAGES,
     SUPERVISION,
+    MutualInformation,
     append,
     candidate_lines,
     check_ranking,
@@ -23,16 +35,6 @@ from annotation.protocols.bookqa.ranking.files import (
     read_ranking,
     supervision_lines,
 )
-from annotation.protocols.bookqa.ranking.inverse_cloze import MutualInformation
-from annotation.protocols.bookqa.ranking.rankings import (
-    BM25,
-    ORACLE,
-    UPPERBOUND,
-    Ranked,
-    Ranking,
-    ranked,
-)
-from annotation.protocols.bookqa.ranking.table import Coverage, table_by_label, table_of
 from annotation.protocols.contracts import Ranks
 from collector.models import Corpus
 

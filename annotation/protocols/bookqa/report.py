@@ -8,8 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from annotation.protocols.bookqa import question_types
-from annotation.protocols.bookqa.decomposition import PAPER
-from annotation.protocols.bookqa.question_labels import SCHEME
+from annotation.protocols.bookqa.question_labels import PAPER, SCHEME
 from annotation.records.schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
 from annotation.tables.labels import CollectedLabels, cell_of, labels_of, tables_of
 from annotation.tables.table import Table

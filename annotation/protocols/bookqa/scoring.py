@@ -24,10 +24,16 @@ from annotation.metrics.generated_text import (
 )
 from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.metrics.token_overlap import score_v1
-from annotation.protocols.bookqa.decomposition import NOTE, PAPER
 from annotation.protocols.bookqa.export import answers_by_id
 from annotation.protocols.bookqa.parameters import defaults
-from annotation.protocols.bookqa.question_labels import SCHEME, called, label_groups, read_labels
+from annotation.protocols.bookqa.question_labels import (
+    NOTE,
+    PAPER,
+    SCHEME,
+    called,
+    label_groups,
+    read_labels,
+)
 from annotation.protocols.bookqa.verbs import texts_with_verbs
 
 SETS = ("train", "valid", "test")

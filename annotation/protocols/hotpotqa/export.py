@@ -9,16 +9,19 @@ from typing import Any
 from annotation.protocols.hotpotqa.file_format import (
     DISTRACTOR,
     FILES,
+    GOLD,
+    PUBLIC,
     SPLITS,
     WITHHELD,
     File,
     file_of,
     level_of,
     question_id,
+    read,
+    seed_records,
     sentences_of,
     settings_of,
 )
-from annotation.protocols.hotpotqa.official_records import GOLD, PUBLIC, read, seed_records
 from annotation.records.parquet_tables import INTEGER, Column
 from annotation.records.schema import (
     IMPORTED,

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation.protocols.hotpotqa.simulation.answering import answer
-from annotation.protocols.hotpotqa.simulation.asking import write
-from annotation.protocols.hotpotqa.simulation.replay import Replay, read_replay
+from annotation.protocols.hotpotqa.replay import Replay, read_replay
+from annotation.protocols.hotpotqa.typed_work import answer, write
 from tasks.simulation.behaviour import Behaviour
 from tasks.simulation.work_page import Opener
 

@@ -1,38 +1,220 @@
 """The official layout, written and read back: one file per fold and the linked articles."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from annotation.protocols.iirc import release_tree
-from annotation.protocols.iirc.dataset_tree import (
+from annotation.protocols.iirc.official_files import (
     MAIN,
     QUESTION,
     Answer,
     Article,
     Dataset,
     LayoutError,
+    Link,
     Passage,
     Question,
     Span,
-)
-from annotation.protocols.iirc.markup import readable, to_markup
-from annotation.protocols.iirc.official_records import article_records, seed_records
-from annotation.protocols.iirc.parsing import (
     articles_of,
+    passage_id,
     passages_of,
+    question_id,
     read_articles,
     read_passages,
+    readable,
+    to_markup,
 )
 from annotation.records.parquet_tables import INTEGER, Column, spans, spans_of
 from annotation.records.schema import (
+    IMPORTED,
+    PUBLISHED,
     ArticleRecord,
     Published,
     QuestionRecord,
     SeedRecord,
+    VoteRecord,
     chosen_vote,
+    number,
+    published_vote,
 )
+
+
+def seed_records(dataset: Dataset) -> Iterator[SeedRecord]:
+    """Yield every passage of an imported dataset with its questions, each kept in its fold.
+
+    The file's own objects come along under IMPORTED; the ids are those of the file.
+    """
+    for fold, passages in dataset.folds.items():
+        for place, passage in enumerate(passages):
+            yield _seed(passage, fold, f"{fold}/{place}")
+
+
+def article_records(dataset: Dataset) -> Iterator[ArticleRecord] | None:
+    """Return the linked articles as the file has them, None when there was no file of them."""
+    return None if dataset.articles is None else map(_article, dataset.articles)
+
+
+def _article(article: Article) -> ArticleRecord:
+    return {
+        "title": article.title,
+        "text": article.text,
+        "links": [(link.start, link.end, link.target) for link in article.links],
+        "imported": article.imported,
+    }
+
+
+def _seed(passage: Passage, fold: str, key: str) -> SeedRecord:
+    # A few official offsets are negative or run over: they stay in the file's own object alone.
+    links = [
+        (link.start, link.end, link.target)
+        for link in passage.links
+        if 0 <= link.start < link.end <= len(passage.text)
+    ]
+    return {
+        "id": passage.pid,
+        "key": key,
+        "fold": fold,
+        "payload": {IMPORTED: json.dumps(passage.imported)},
+        "passages": [
+            {
+                "title": passage.title,
+                "section": "",
+                "text": passage.text,
+                "links": sorted(links, key=lambda link: link[:2]),
+            }
+        ],
+        "questions": [
+            _question_record(question, fold, f"{key}/{number}")
+            for number, question in enumerate(passage.questions)
+        ],
+    }
+
+
+def _question_record(question: Question, fold: str, key: str) -> QuestionRecord:
+    answer = question.answer
+    payload: dict[str, Any] = {
+        "spans": [_span(span) for span in answer.spans],
+        "value": "" if answer.type == "binary" else answer.value,
+        "unit": answer.unit,
+        "yes_no": answer.value if answer.type == "binary" else None,
+        "reason": "",
+        "context": [_span(span) for span in question.evidence],
+    }
+    return {
+        "id": question.qid or "",
+        "key": key,
+        "text": question.text,
+        "payload": {
+            "context": [],
+            "links": list(question.question_links),
+            IMPORTED: json.dumps(question.imported),
+        },
+        "stage": "",
+        "worker": None,
+        "synthetic": False,
+        "verdict": PUBLISHED.copy(),
+        "split": fold,
+        "votes": [published_vote(answer.type, payload)],
+    }
+
+
+def _span(span: Span) -> dict[str, Any]:
+    return {
+        "document": span.passage,
+        "start": span.start,
+        "end": span.end,
+        "text": span.text,
+    }
+
+
+def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
+    """Yield the seeds with the ids they are released under, set from their content alone.
+
+    Every question counts, kept or not, so that no verdict changes the id of another question.
+    Published files keep their own ids.
+    """
+    passages: Counter[str] = Counter()
+    for seed in seeds:
+        first = seed["passages"][0]
+        plain = passage_id(first["title"], first["text"])
+        pid = passage_id(first["title"], first["text"], passages[plain])
+        passages[plain] += 1
+        questions: list[QuestionRecord] = []
+        taken: set[tuple[str, int]] = set()
+        for question in seed["questions"]:
+            text = question["text"]
+            qid = question_id(pid, text, number(question, text, taken, of_seed=True))
+            own = _imported(question["payload"]) or {}
+            questions.append({**question, "id": own.get("qid") or qid})
+        own = _imported(seed["payload"]) or {}
+        yield {**seed, "id": own.get("pid") or pid, "questions": questions}
+
+
+def passage_trees(seeds: Iterable[SeedRecord]) -> Iterator[Passage]:
+    """Yield the passage of each seed with its questions; expects ids from `identified`."""
+    for seed in seeds:
+        passage = seed["passages"][0]
+        yield Passage(
+            pid=seed["id"],
+            title=passage["title"],
+            text=passage["text"],
+            links=tuple(
+                Link(target, start, end)
+                for start, end, target in sorted(passage["links"], key=lambda link: link[:2])
+            ),
+            questions=tuple(_question(question) for question in seed["questions"]),
+            imported=_imported(seed["payload"]),
+        )
+
+
+def article_trees(records: Iterable[ArticleRecord]) -> Iterator[Article]:
+    """Yield the linked articles."""
+    for record in records:
+        links = tuple(Link(target, start, end) for start, end, target in record["links"])
+        yield Article(record["title"], record["text"], links, record["imported"])
+
+
+def _imported(payload: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the published file's own object, None for what was collected here."""
+    text = payload.get(IMPORTED)
+    return None if text is None else json.loads(text)
+
+
+def _question(question: QuestionRecord) -> Question:
+    """Return a kept question; raises ValueError naming it when no answer was chosen."""
+    vote = chosen_vote(question)
+    if vote is None:
+        raise ValueError(f"Question {question['id']} is kept without an answer: decide it again.")
+    return Question(
+        qid=question["id"],
+        text=question["text"],
+        question_links=tuple(question["payload"].get("links", ())),
+        # The question itself proves nothing; readers of the files know no such document.
+        evidence=tuple(span for span in _spans(vote, "context") if span.passage != QUESTION),
+        answer=_answer(vote),
+        imported=_imported(question["payload"]),
+    )
+
+
+def _answer(vote: VoteRecord) -> Answer:
+    payload = vote["payload"]
+    binary = vote["type"] == "binary"
+    return Answer(
+        type=vote["type"],
+        spans=_spans(vote, "spans"),
+        value=(payload.get("yes_no") if binary else payload.get("value")) or "",
+        unit=payload.get("unit") or "",
+    )
+
+
+def _spans(vote: VoteRecord, name: str) -> tuple[Span, ...]:
+    return tuple(
+        Span(span["document"], span["text"], span["start"], span["end"])
+        for span in vote["payload"].get(name) or ()
+    )
+
 
 ARTICLES_FILE = "context_articles.json"
 FOLDS = ("train", "dev", "test")
@@ -44,7 +226,6 @@ FILES_HOLD = {
         "its full-width form"
     ),
 }
-identified = release_tree.identified
 LINK = {
     "start": Column("offset of its first character in the passage", INTEGER),
     "end": Column("offset after its last character", INTEGER),
@@ -66,8 +247,8 @@ def files(
     seeds_by_split: with the ids of `identified` and the kept questions alone. articles: of every
     link that leads somewhere; None writes no file of them. Raises ValueError as export() does.
     """
-    folds = {split: release_tree.passages(seeds) for split, seeds in seeds_by_split.items()}
-    linked = None if articles is None else release_tree.articles(articles)
+    folds = {split: passage_trees(seeds) for split, seeds in seeds_by_split.items()}
+    linked = None if articles is None else article_trees(articles)
     return streams(Dataset(folds, linked))
 
 

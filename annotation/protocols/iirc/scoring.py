@@ -1,9 +1,4 @@
-"""The official metrics, EM and numeracy-aware F1, and the paper's two breakdowns (IIRC 4.1, 4.3).
-
-Predictions: an object from query id to a string or a list of strings; an unanswerable question
-is answered by "none". Gold: a fold's file in the official layout, whose questions are numbered
-as the official conversion does (or found by their own qid), or a file in DROP style.
-"""
+"""The official metrics, on the questions that the official conversion keeps (IIRC 4)."""
 
 import re
 from collections.abc import Mapping
@@ -13,10 +8,15 @@ from typing import Any, cast
 
 from annotation.metrics.drop import Answer, Score, answer_strings, global_scores, score_question
 from annotation.metrics.result import Option, Result, ScoreError, read_file
-from annotation.protocols.iirc.conversion import n_linked_documents, numbered
-from annotation.protocols.iirc.dataset_tree import NONE, LayoutError
+from annotation.protocols.iirc.official_files import (
+    NONE,
+    LayoutError,
+    n_linked_documents,
+    numbered,
+    parse,
+    read_passages,
+)
 from annotation.protocols.iirc.parameters import defaults
-from annotation.protocols.iirc.parsing import parse, read_passages
 
 LINKS, BOTH, UNANSWERABLE = "links", "links-and-type", "unanswerable"
 OPTIONS: Mapping[str, Option] = {

@@ -4,10 +4,9 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.protocols.iirc.simulation.answering import Opener, answer
-from annotation.protocols.iirc.simulation.inspection import inspect as inspect
-from annotation.protocols.iirc.simulation.replay import replay as replay
-from annotation.protocols.iirc.simulation.writing import write
+from annotation.protocols.iirc.replay import replay as replay
+from annotation.protocols.iirc.typed_work import Opener, answer, write
+from annotation.protocols.iirc.typed_work import inspect as inspect
 from tasks.simulation.behaviour import Behaviour
 
 

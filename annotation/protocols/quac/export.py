@@ -13,9 +13,9 @@ from annotation.protocols.quac.file_format import (
     context_of,
     question_id,
     section_id,
+    seed_records,
     split_of,
 )
-from annotation.protocols.quac.official_records import seed_records
 from annotation.records.parquet_tables import INTEGER, Column
 from annotation.records.schema import (
     IMPORTED,

@@ -13,8 +13,7 @@ from typing import Any, TypedDict, cast
 
 from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.metrics.summation import plain_sum
-from annotation.protocols.quac.analysis.groups import GROUPS
-from annotation.protocols.quac.chunks import standard
+from annotation.protocols.quac.chunks import GROUPS, standard
 from annotation.protocols.quac.parameters import defaults
 from annotation.protocols.quac.references import (
     CANNOT_ANSWER,

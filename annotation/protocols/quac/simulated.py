@@ -4,9 +4,8 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.protocols.quac.simulation import comprehension
-from annotation.protocols.quac.simulation.replay import replay
-from annotation.protocols.quac.simulation.talking import speak
+from annotation.protocols.quac.replay import replay
+from annotation.protocols.quac.talking import answer, speak
 from tasks.simulation.behaviour import Behaviour
 from tasks.simulation.work_page import Opener
 from tasks.work.widgets.reply import passages_of
@@ -41,10 +40,10 @@ def fill(
             step["own"]
             or {
                 "item": step["item"],
-                **comprehension.answer(
+                **answer(
                     step["question"],
                     passages[step["item"]],
-                    _told(ordered_answers),
+                    _answered_before(ordered_answers),
                     behaviour,
                     rng,
                     max_tokens=limits["max_span_tokens"],
@@ -84,7 +83,7 @@ def _asked(item: Mapping[str, Any], behaviour: Behaviour, rng: random.Random) ->
     return {"item": item["id"], "fields": {"question": text}}
 
 
-def _told(ordered_answers: Sequence[Mapping[str, Any]]) -> list[int]:
+def _answered_before(ordered_answers: Sequence[Mapping[str, Any]]) -> list[int]:
     """Return where the teacher's answers to the questions before began."""
     teachers = [step["teacher"] for step in ordered_answers if step["teacher"]]
     return [span["start"] for teacher in teachers for span in teacher["spans"]]

@@ -12,8 +12,9 @@ from annotation.protocols.quac.file_format import (
     CANNOT_ANSWER,
     CONTINUATION,
     LayoutError,
+    read,
+    seed_record,
 )
-from annotation.protocols.quac.official_records import read, seed_record
 from annotation.protocols.quac.references import counted
 from annotation.records.schema import (
     IMPORTED,

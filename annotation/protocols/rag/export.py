@@ -16,9 +16,13 @@ from annotation.protocols.rag.entries import (
     Passages,
     answering,
     cited_ids,
+    document_of,
     entry,
+    id_of,
     imported,
+    page_of,
     paragraph,
+    passage_id,
     relevant,
     shown_ids,
 )
@@ -29,7 +33,6 @@ from annotation.protocols.rag.official_records import (
     parse,
     seed_records,
 )
-from annotation.protocols.rag.passages import document_of, id_of, page_of, passage_id
 from annotation.records.parquet_tables import BOOLEAN, Column, spans
 from annotation.records.schema import (
     ArticleRecord,

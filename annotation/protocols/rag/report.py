@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from annotation.metrics.token_overlap import score_v2
-from annotation.protocols.rag.entries import ANSWER, NATURAL, cited_ids, one_was_enough
+from annotation.protocols.rag.entries import ANSWER, NATURAL, cited_ids, document_of, one_was_enough
 from annotation.protocols.rag.export import SPLITS
-from annotation.protocols.rag.passages import document_of
 from annotation.protocols.rag.validation import agree, vote
 from annotation.records.schema import (
     QuestionRecord,

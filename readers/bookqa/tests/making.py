@@ -19,21 +19,20 @@ from annotation.protocols.bookqa.export import (
     SUMMARIES,
     question_ids,
 )
-from annotation.protocols.bookqa.ranking.books import Question, RankedBook
-from annotation.protocols.bookqa.ranking.files import (
+from annotation.protocols.bookqa.ranking import Question, RankedBook, ranked
+from annotation.protocols.bookqa.ranking_files import (
     CANDIDATES,
     CLOZE,
     PASSAGES,
     SUPERVISION,
+    MutualInformation,
     append,
     candidate_lines,
     cloze_lines,
     passage_lines,
     supervision_lines,
 )
-from annotation.protocols.bookqa.ranking.inverse_cloze import MutualInformation
-from annotation.protocols.bookqa.ranking.rankings import ranked
-from annotation.protocols.bookqa.ranking.tests.making import ranking_numbers
+from annotation.protocols.bookqa.tests.ranking_making import ranking_numbers
 from collector.ingest.books.parsing import book_bounds, passages
 from collector.ingest.books.tests.making import document, table
 from collector.ingest.decoding import decode

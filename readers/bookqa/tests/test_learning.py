@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from annotation.protocols.bookqa.baselines import TRAINED
-from annotation.protocols.bookqa.ranking.coverage import words
+from annotation.protocols.bookqa.ranking import words
 from annotation.protocols.bookqa.scoring import read_gold
 from readers.bookqa.classifying import (
     TYPES,

@@ -19,7 +19,7 @@ from annotation.protocols.bookqa.baselines import (
     TRAINED,
     UNFILTERED,
 )
-from annotation.protocols.bookqa.ranking.files import read_ranking
+from annotation.protocols.bookqa.ranking_files import read_ranking
 from collector.ingest.books.tests.making import table
 from readers.bookqa.material import read_material
 from readers.bookqa.tests.making import lines, release_files, run_of

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from annotation.protocols.iirc.combined.other_datasets import drop_passages, squad_passages
-from annotation.protocols.iirc.dataset_tree import (
+from annotation.protocols.iirc import replay as real_work
+from annotation.protocols.iirc.combined import drop_passages, squad_passages
+from annotation.protocols.iirc.export import ArticleKeys, passage_json
+from annotation.protocols.iirc.official_files import (
     MAIN,
     QUESTION,
     Answer,
@@ -21,9 +23,7 @@ from annotation.protocols.iirc.dataset_tree import (
     Question,
     Span,
 )
-from annotation.protocols.iirc.export import ArticleKeys, passage_json
-from annotation.protocols.iirc.simulation import real_work
-from annotation.protocols.iirc.simulation.official_questions import rewritten
+from annotation.protocols.iirc.replay import rewritten
 from readers.iirc.questions import Articles, Asked, read_questions
 
 REWRITTEN = "replay/iirc_from_ircot.json"

@@ -21,7 +21,7 @@ import torch
 
 from annotation.metrics.drop import exact_match
 from annotation.protocols.iirc.baselines import TRAINED
-from annotation.protocols.iirc.dataset_tree import MAIN
+from annotation.protocols.iirc.official_files import MAIN
 from readers.iirc.contexts import (
     Context,
     ContextItem,

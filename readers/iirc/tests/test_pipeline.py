@@ -13,7 +13,7 @@ import torch
 from django.core.management import CommandError, call_command
 
 from annotation.protocols.iirc.baselines import TRAINED
-from annotation.protocols.iirc.dataset_tree import MAIN
+from annotation.protocols.iirc.official_files import MAIN
 from readers.iirc.contexts import Context
 from readers.iirc.pipeline import evidence_of, learned_contexts
 from readers.iirc.questions import (

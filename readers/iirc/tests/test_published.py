@@ -12,8 +12,7 @@ import torch
 from transformers import BertConfig, BertModel, BertTokenizer
 
 from annotation.metrics.tests.golden import vectors
-from annotation.protocols.iirc.conversion import numbered
-from annotation.protocols.iirc.dataset_tree import MAIN, Link, Span
+from annotation.protocols.iirc.official_files import MAIN, Link, Span, numbered
 from readers.iirc.contexts import ContextLearner, Cut, Cutter, selected
 from readers.iirc.links import LinkItem, LinkLearner, link_item
 from readers.iirc.questions import Articles, Asked

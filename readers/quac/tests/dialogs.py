@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from annotation.protocols.quac.baselines.sentences import sentences_of
-from annotation.protocols.quac.file_format import CANNOT_ANSWER, context_of
-from annotation.protocols.quac.official_records import seed_record
+from annotation.protocols.quac.file_format import CANNOT_ANSWER, context_of, seed_record
+from annotation.protocols.quac.simple_baselines import sentences_of
 from annotation.protocols.quac.turns import turns_of
 from readers.quac.dialogs import Dialog, dialogs_of
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from annotation.metrics.tests.golden import vectors, weights
 from annotation.metrics.token_overlap import token_f1
-from annotation.protocols.quac.official_records import seed_record
+from annotation.protocols.quac.file_format import seed_record
 from annotation.protocols.quac.references import counted
 from annotation.protocols.quac.turns import turns_of
 from readers.quac.decoding import best_span, decoded, published_span

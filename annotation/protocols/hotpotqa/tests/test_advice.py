@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotation.protocols.hotpotqa import advice
+from annotation.protocols.hotpotqa import checks as advice
 from annotation.protocols.hotpotqa.tests.real import Typed, typed
 from annotation.protocols.tests.advising import assert_rare
 from tasks.work.widgets.words import is_asked

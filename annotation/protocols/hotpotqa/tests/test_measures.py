@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.protocols.hotpotqa.analysis.answer_types import answer_type
-from annotation.protocols.hotpotqa.analysis.question_words import question_type
-from annotation.protocols.hotpotqa.analysis.ranks import average_precision, hits
 from annotation.protocols.hotpotqa.measures import Reply, against, upper_bound
+from annotation.protocols.hotpotqa.report import answer_type, average_precision, hits, question_type
 
 BOTH = ((0, 0), (1, 1))
 replies = st.builds(

@@ -10,10 +10,8 @@ import pytest
 
 from annotation.metrics.result import ScoreError
 from annotation.models import Context
-from annotation.protocols.hotpotqa.analysis.examples import examples_of
-from annotation.protocols.hotpotqa.analysis.labels import HELD_OUT, TRAIN, counted, drawn
-from annotation.protocols.hotpotqa.analysis.ranks import Ranks
-from annotation.protocols.hotpotqa.official_records import seed_records
+from annotation.protocols.hotpotqa.file_format import seed_records
+from annotation.protocols.hotpotqa.report import HELD_OUT, TRAIN, Ranks, counted, drawn, examples_of
 from annotation.protocols.hotpotqa.tests.items import item, record
 from annotation.protocols.hotpotqa.tests.pairs import pairs, read_again
 from annotation.reports.collection import identified, tables_of, tables_of_predictions

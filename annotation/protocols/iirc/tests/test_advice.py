@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.protocols.iirc import checks, simulated
-from annotation.protocols.iirc.simulation.tests.test_replay import typed
+from annotation.protocols.iirc.tests.test_replay import typed
 from annotation.protocols.tests.advising import assert_rare
 from collector.ingest.segmentation import split
 from collector.protocols.loading import get_protocol

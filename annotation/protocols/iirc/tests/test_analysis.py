@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotation.metrics.result import ScoreError
-from annotation.protocols.iirc.analysis.labels import counted
-from annotation.protocols.iirc.analysis.openings import opening_of
-from annotation.protocols.iirc.report import labelled, sample
+from annotation.protocols.iirc.report import counted, labelled, opening_of, sample
 from annotation.protocols.iirc.tests.island import island
 from annotation.reports.collection import identified, tables_of, tables_of_predictions
 from annotation.tables.table import Table

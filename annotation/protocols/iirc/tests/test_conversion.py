@@ -3,12 +3,12 @@
 import pytest
 
 from annotation.metrics.tests.golden import vectors
-from annotation.protocols.iirc.conversion import (
+from annotation.protocols.iirc.official_files import (
+    LayoutError,
     drop_answer,
     n_linked_documents,
     numbered,
 )
-from annotation.protocols.iirc.dataset_tree import LayoutError
 
 PASSAGE = {
     "questions": [

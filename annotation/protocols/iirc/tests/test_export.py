@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 from annotation.metrics.tests.golden import vectors
-from annotation.protocols.iirc.dataset_tree import (
+from annotation.protocols.iirc.export import export, import_, streams
+from annotation.protocols.iirc.official_files import (
     MAIN,
+    TAG,
     Answer,
     Article,
     Dataset,
@@ -22,8 +24,6 @@ from annotation.protocols.iirc.dataset_tree import (
     passage_id,
     question_id,
 )
-from annotation.protocols.iirc.export import export, import_, streams
-from annotation.protocols.iirc.markup import TAG
 from annotation.protocols.iirc.tests import official
 
 TEXT = "Ada met Grace <in> London. 🙂 They wrote."

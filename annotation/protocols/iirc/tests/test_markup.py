@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.protocols.iirc.dataset_tree import Link
-from annotation.protocols.iirc.markup import TAG, from_markup, readable, to_markup
+from annotation.protocols.iirc.official_files import TAG, Link, from_markup, readable, to_markup
 
 texts = st.text(st.sampled_from("ab<>&;\"'/ 🙂\n") | st.characters(exclude_categories=["Cs"]))
 

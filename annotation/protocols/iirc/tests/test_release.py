@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from annotation.protocols.iirc.markup import TAG
+from annotation.protocols.iirc.official_files import TAG
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.publish_release import publish_release
 from annotation.splits.assignment import make_splits

@@ -12,8 +12,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.metrics.result import ScoreError
-from annotation.protocols.quac.analysis.labels import LABELS, counted, drawn
 from annotation.protocols.quac.export import identified, published
+from annotation.protocols.quac.report import LABELS, counted, drawn
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.records.schema import SeedRecord
 from annotation.release.official_import import Source, import_official_files

@@ -12,14 +12,11 @@ import pytest
 
 from annotation.metrics.result import ScoreError
 from annotation.metrics.token_overlap import token_f1
-from annotation.protocols.quac.analysis.acts import has_several_answers
-from annotation.protocols.quac.analysis.curves import NAMES
-from annotation.protocols.quac.analysis.groups import GROUPS
-from annotation.protocols.quac.analysis.people import People, majority_label
-from annotation.protocols.quac.analysis.sizes import Sizes
 from annotation.protocols.quac.baselines import run
+from annotation.protocols.quac.chunks import GROUPS
 from annotation.protocols.quac.export import identified, published
-from annotation.protocols.quac.report import predicted, tables
+from annotation.protocols.quac.people import NAMES, People, majority_label
+from annotation.protocols.quac.report import Sizes, has_several_answers, predicted, tables
 from annotation.protocols.quac.scoring import score
 from annotation.protocols.quac.tests.talks import SECTION, SENTENCES, question, write
 from annotation.protocols.quac.turns import MarkedAnswer, Turn, read_turns

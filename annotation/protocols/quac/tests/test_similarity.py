@@ -7,9 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.protocols.quac.baselines.regression import candidates, matches, past_of
-from annotation.protocols.quac.baselines.sentences import sentences_of
-from annotation.protocols.quac.baselines.similarity import TfIdf, Unit, cosine
+from annotation.protocols.quac.simple_baselines import (
+    TfIdf,
+    Unit,
+    candidates,
+    cosine,
+    matches,
+    past_of,
+    sentences_of,
+)
 from annotation.protocols.quac.tests.talks import SECTION, SENTENCES, question, write
 from annotation.protocols.quac.turns import read_turns
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from annotation.protocols.rag import export
+from annotation.protocols.rag.entries import passage_id
 from annotation.protocols.rag.official_records import LayoutError
-from annotation.protocols.rag.passages import passage_id
 from annotation.protocols.rag.tests.records import articles, collection, mark, question, seed, vote
 
 pytestmark = pytest.mark.pure

@@ -1,1 +1,0 @@
-"""Passages of a book ranked for questions, and what rankers learn from."""

@@ -1,1 +1,0 @@
-"""The paper's tables and figures, each counted while the examples pass once."""

@@ -1,1 +1,0 @@
-"""What simulated workers read and write, and what real ones did."""

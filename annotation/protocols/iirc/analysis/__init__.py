@@ -1,1 +1,0 @@
-"""What the paper tells of its data, counted for a collection."""

@@ -1,1 +1,0 @@
-"""What simulated workers write and find, and what real ones did; pure."""

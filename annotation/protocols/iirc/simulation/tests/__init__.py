@@ -1,1 +1,0 @@
-"""Tests of what simulated workers write."""
