@@ -40,16 +40,6 @@ TABS = {
 
 
 @dataclass(frozen=True)
-class Tab:
-    """One part of a collection; `waiting` counts what a person should look at there."""
-
-    name: str
-    label: str
-    url: str
-    waiting: int = 0
-
-
-@dataclass(frozen=True)
 class CollectionContext:
     """A collection with its own typed parameters."""
 
@@ -81,8 +71,8 @@ class CollectionContext:
             check_seen(request.POST, version())
             yield
 
-    def tabs(self) -> list[Tab]:
-        """Return the collection's pages, with how much waits on each; eight queries.
+    def tabs(self) -> list[dict[str, Any]]:
+        """Return the collection's pages, with how much waits there for a person; eight queries.
 
         Two more where difficulty is judged.
         """
@@ -97,7 +87,13 @@ class CollectionContext:
         else:
             waiting["difficulty"] = len(undecided(self.collection))
         return [
-            Tab(name, label, self.url(name), waiting.get(name, 0)) for name, label in names.items()
+            {
+                "name": name,
+                "label": label,
+                "url": self.url(name),
+                "waiting": waiting.get(name, 0),
+            }
+            for name, label in names.items()
         ]
 
     def render(

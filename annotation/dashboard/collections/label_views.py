@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -64,50 +64,6 @@ LARGEST_FILE = 200_000
 MOST_IN_A_NAME = 40
 
 
-@dataclass(frozen=True)
-class Box:
-    """One box of the form: its name in it, what stands in it, and what to mend."""
-
-    name: str
-    value: str
-    wrong: str
-
-
-@dataclass(frozen=True)
-class Row:
-    """A label, or words beside the labels: its number, from 1, and its boxes by what they hold."""
-
-    number: int
-    boxes: dict[str, Box]
-
-    @property
-    def is_wrong(self) -> bool:
-        """Return whether something in it must be mended."""
-        return any(box.wrong for box in self.boxes.values())
-
-
-@dataclass(frozen=True)
-class Facet:
-    """One question to the labeller, and its labels; `name` is that of its part of the form."""
-
-    name: str
-    number: int
-    boxes: dict[str, Box]
-    labels: list[Row]
-    can_grow: bool
-
-
-@dataclass(frozen=True)
-class SchemeSheet:
-    """The whole form; `problems` leads from what is wrong to its box: (box, where it is, why)."""
-
-    boxes: dict[str, Box]
-    facets: list[Facet]
-    words: list[Row]
-    problems: list[tuple[str, str, str]]
-    can_grow: bool
-
-
 def typed_in(sent: Mapping[str, str]) -> dict[str, str]:
     """Return what a form sent, by the name of its box; lines stay in what is listed."""
     known = {*OF_FACET, *OF_LABEL, *OF_WORDS}
@@ -162,18 +118,24 @@ def read_typed(typed: Mapping[str, str]) -> tuple[SchemeTable | None, dict[str, 
         return None, _wrong(error, boxes)
 
 
-def sheet_of(typed: Mapping[str, str], wrong: Mapping[str, str], *, more: str = "") -> SchemeSheet:
+def sheet_of(
+    typed: Mapping[str, str], wrong: Mapping[str, str], *, more: str = ""
+) -> dict[str, Any]:
     """Return the form with what was typed, and what is wrong in it.
+
+    Each box has its name in the form, what stands in it, and what to mend; `problems` leads from
+    what is wrong to its box: (box, where it is, why).
 
     more: the facet that gets further rows, or "facet" for one more of them.
     """
 
-    def boxes(part: str, names: Iterable[str]) -> dict[str, Box]:
+    def boxes(part: str, names: Iterable[str]) -> dict[str, dict[str, str]]:
         return {name: box(f"{part}.{name}") for name in names}
 
-    def box(name: str) -> Box:
+    def box(name: str) -> dict[str, str]:
         default = MOST_CHARACTERS if name.endswith(".most") else ""
-        return Box(name, typed.get(name, default), wrong.get(name, ""))
+        value = typed.get(name, default)
+        return {"name": name, "value": value, "wrong": wrong.get(name, "")}
 
     parts = _parts(typed)
     facets = [part for part in parts if part.startswith("f")] or ["f0"]
@@ -183,25 +145,27 @@ def sheet_of(typed: Mapping[str, str], wrong: Mapping[str, str], *, more: str = 
     can_grow = sum(map(len, rows.values())) < MOST_LABELS
     words = [part for part in parts if part.startswith("w") and _is_filled(typed, part)]
     words.append(_next("w", words))
-    return SchemeSheet(
-        boxes={name: box(name) for name in ("title", "source")},
-        facets=[
-            Facet(
-                facet,
-                number,
-                boxes(facet, OF_FACET),
-                [
-                    Row(place, boxes(f"{facet}.{row}", OF_LABEL))
+    return {
+        "boxes": {name: box(name) for name in ("title", "source")},
+        "facets": [
+            {
+                "name": facet,
+                "number": number,
+                "boxes": boxes(facet, OF_FACET),
+                "labels": [
+                    {"number": place, "boxes": boxes(f"{facet}.{row}", OF_LABEL)}
                     for place, row in enumerate(rows[facet], 1)
                 ],
-                can_grow,
-            )
+                "can_grow": can_grow,
+            }
             for number, facet in enumerate(facets, 1)
         ],
-        words=[Row(place, boxes(part, OF_WORDS)) for place, part in enumerate(words, 1)],
-        problems=[(name, where_of(name), sentence) for name, sentence in wrong.items()],
-        can_grow=can_grow and len(facets) < MOST_FACETS,
-    )
+        "words": [
+            {"number": place, "boxes": boxes(part, OF_WORDS)} for place, part in enumerate(words, 1)
+        ],
+        "problems": [(name, where_of(name), sentence) for name, sentence in wrong.items()],
+        "can_grow": can_grow and len(facets) < MOST_FACETS,
+    }
 
 
 def without(typed: Mapping[str, str], part: str) -> dict[str, str]:
@@ -209,13 +173,13 @@ def without(typed: Mapping[str, str], part: str) -> dict[str, str]:
     return {name: value for name, value in typed.items() if not name.startswith(f"{part}.")}
 
 
-def first_new(typed: Mapping[str, str], sheet: SchemeSheet, more: str) -> str:
+def first_new(typed: Mapping[str, str], sheet: Mapping[str, Any], more: str) -> str:
     """Return the name of the box to go on in once there are more rows, "" without any."""
-    for facet in sheet.facets:
-        if more == facet.name:
-            new = (row.boxes["value"] for row in facet.labels)
-            return next((box.name for box in new if box.name not in typed), "")
-    return sheet.facets[-1].boxes["label"].name if more == "facet" else ""
+    for facet in sheet["facets"]:
+        if more == facet["name"]:
+            new = (row["boxes"]["value"]["name"] for row in facet["labels"])
+            return next((name for name in new if name not in typed), "")
+    return str(sheet["facets"][-1]["boxes"]["label"]["name"]) if more == "facet" else ""
 
 
 def where_of(name: str) -> str:

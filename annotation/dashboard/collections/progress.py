@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
+from typing import Any
 
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce
@@ -176,34 +177,11 @@ def _grant_counts(collection: Collection) -> dict[int, dict[str, int]]:
     return found
 
 
-@dataclass(frozen=True)
-class Summary:
-    """`unreadable` says why a collection cannot be opened by this installation."""
+def summaries_of(collections: Sequence[Collection]) -> list[dict[str, Any]]:
+    """Return a summary of each; the number of queries does not depend on how many there are.
 
-    collection: Collection
-    parameters: Parameters | None
-    attention: Attention
-    submitted: int
-    places: int
-    kept: int
-    releases: int
-    unreadable: str = ""
-
-    @property
-    def bar(self) -> list[Segment]:
-        """Return the bar of HITs handed in."""
-        return segments([("done", self.submitted)], self.places)
-
-    @property
-    def money_bar(self) -> list[Segment]:
-        """Return the bar of the budget."""
-        row = self.collection
-        parts = [("confirmed", row.spent_cents), ("reserved", row.reserved_cents)]
-        return segments(parts, row.budget_cents)
-
-
-def summaries_of(collections: Sequence[Collection]) -> list[Summary]:
-    """Return a summary of each; the number of queries does not depend on how many there are."""
+    `unreadable` says why a collection cannot be opened by this installation.
+    """
     attention = attention_to(collections)
     places = places_by_stage(collections)
     ids = [collection.pk for collection in collections]
@@ -223,17 +201,28 @@ def summaries_of(collections: Sequence[Collection]) -> list[Summary]:
         stages = parameters.stages() if parameters else {}
         main = [name for name, table in stages.items() if not table.qualifies]
         done = [places.get((collection.pk, name), (0, 0)) for name in main]
+        submitted, n_places = (
+            (sum(column) for column in zip(*done, strict=True)) if done else (0, 0)
+        )
         found.append(
-            Summary(
-                collection=collection,
-                parameters=parameters,
-                attention=attention[collection.pk],
-                submitted=sum(submitted for submitted, _ in done),
-                places=sum(number for _, number in done),
-                kept=kept.get(collection.pk, 0),
-                releases=releases.get(collection.pk, 0),
-                unreadable=unreadable,
-            )
+            {
+                "collection": collection,
+                "parameters": parameters,
+                "attention": attention[collection.pk],
+                "submitted": submitted,
+                "places": n_places,
+                "kept": kept.get(collection.pk, 0),
+                "releases": releases.get(collection.pk, 0),
+                "unreadable": unreadable,
+                "bar": segments([("done", submitted)], n_places),
+                "money_bar": segments(
+                    [
+                        ("confirmed", collection.spent_cents),
+                        ("reserved", collection.reserved_cents),
+                    ],
+                    collection.budget_cents,
+                ),
+            }
         )
     return found
 

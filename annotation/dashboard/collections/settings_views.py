@@ -1,7 +1,6 @@
 """Changing what a collection asks for: its parameters, and the words that workers read."""
 
 import json
-from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,7 +11,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.collections.parameter_form import (
-    ParameterSheet,
     label_of,
     labelled,
     readable_value,
@@ -49,7 +47,35 @@ def change(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         try:
             if _is_stored(request, context):
                 return _saved(request, context)
-            preview = _preview(context, sheet)
+            if sheet.problems:
+                raise ActionError(
+                    "What is filled in wrongly is marked below. Nothing typed is lost."
+                )
+            revision = planned(context.collection, sheet.wanted)
+            changed = revision.applied_to(context.collection)
+            collection, keys = context.collection, {each.key for each in revision.changes}
+            live, touched = live_hits(collection), {key.partition(".")[0] for key in keys}
+            preview = {
+                "lines": [
+                    (
+                        label_of(each.key),
+                        readable_value(each.key, each.old, context.parameters),
+                        readable_value(each.key, each.new, context.parameters),
+                    )
+                    for each in revision.changes
+                ],
+                "before": spending_of(collection, totals(collection, estimate(collection))),
+                "after": spending_of(changed, totals_from_now(changed)),
+                "kept": [
+                    (str(stage), live[stage.pk])
+                    for stage in collection.stages.filter(name__in=touched)
+                    if live.get(stage.pk)
+                ],
+                "begun": n_under_way(collection) if HOURS in keys else 0,
+                "lost_seeds": revision.lost_seeds,
+                "cautions": parameters_of(changed).cautions(),
+                "wanted": json.dumps(sheet.wanted, sort_keys=True),
+            }
             if request.POST.get("seen") != str(newest(context.collection)):
                 raise ActionError(
                     "Somebody changed something meanwhile: what you typed is compared with the "
@@ -117,41 +143,6 @@ def _is_stored(request: HttpRequest, context: CollectionContext) -> bool:
             seen=seen,
         )
     )
-
-
-def _preview(context: CollectionContext, sheet: ParameterSheet) -> dict[str, Any]:
-    """Return what the sheet would change, and the money before and after; raises ActionError.
-
-    `kept` names the stages whose HITs that are up keep their pay, with how many there are; `begun`
-    counts the work that keeps the hours until it is paid, where these change.
-    """
-    if sheet.problems:
-        raise ActionError("What is filled in wrongly is marked below. Nothing typed is lost.")
-    revision = planned(context.collection, sheet.wanted)
-    changed = revision.applied_to(context.collection)
-    collection, keys = context.collection, {each.key for each in revision.changes}
-    live, touched = live_hits(collection), {key.partition(".")[0] for key in keys}
-    return {
-        "lines": [
-            (
-                label_of(each.key),
-                readable_value(each.key, each.old, context.parameters),
-                readable_value(each.key, each.new, context.parameters),
-            )
-            for each in revision.changes
-        ],
-        "before": spending_of(collection, totals(collection, estimate(collection))),
-        "after": spending_of(changed, totals_from_now(changed)),
-        "kept": [
-            (str(stage), live[stage.pk])
-            for stage in collection.stages.filter(name__in=touched)
-            if live.get(stage.pk)
-        ],
-        "begun": n_under_way(collection) if HOURS in keys else 0,
-        "lost_seeds": revision.lost_seeds,
-        "cautions": parameters_of(changed).cautions(),
-        "wanted": json.dumps(sheet.wanted, sort_keys=True),
-    }
 
 
 @collection_page

@@ -3,9 +3,8 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
-from operator import attrgetter
+from operator import itemgetter
 from statistics import median
 from typing import Any
 
@@ -173,37 +172,15 @@ def _drawn(
     return context.render(request, "people/people.html", status=status, tab="people", **shown)
 
 
-@dataclass(frozen=True)
-class WorkerLine:
-    """What one worker made of a collection.
-
-    `kept_share`: of their questions that are decided. `agreeing_share`: of their answers to
-    questions in the dataset that others answered too, those with which another one agrees.
-    `minutes`: the median active time of a HIT. Each is None where there is nothing to say it of.
-    `paid_cents`: what is paid or owed, bonuses too, without fees.
-    """
-
-    number: int
-    who: str
-    handed_in: int
-    rejected: int
-    questions: int
-    kept: int
-    kept_share: float | None
-    answers: int
-    agreeing_share: float | None
-    minutes: float | None
-    paid_cents: int
-    excluded: bool
-    withdrawn: bool
-    simulated: bool
+# What one worker made of a collection, by the names of lines_of_workers.
+WorkerLine = dict[str, Any]
 
 
 def _least_first(name: str) -> Callable[[WorkerLine], Any]:
     """Return the key that sorts by a figure, and those of whom there is none last."""
 
     def key(line: WorkerLine) -> tuple[bool, float]:
-        figure = getattr(line, name)
+        figure = line[name]
         return figure is None, figure or 0
 
     return key
@@ -211,20 +188,32 @@ def _least_first(name: str) -> Callable[[WorkerLine], Any]:
 
 # In words, and by what: workers are numbered as they came.
 ORDERS: dict[str, tuple[str, Callable[[WorkerLine], Any]]] = {
-    "": ("when they came", attrgetter("number")),
-    "name": ("name", lambda line: line.who.casefold()),
-    "work": ("HITs, most first", lambda line: -line.handed_in),
+    "": ("when they came", itemgetter("number")),
+    "name": ("name", lambda line: line["who"].casefold()),
+    "work": ("HITs, most first", lambda line: -line["handed_in"]),
     "kept": ("questions kept, fewest first", _least_first("kept_share")),
     "agreement": ("agreement, least first", _least_first("agreeing_share")),
     "time": ("time, shortest first", _least_first("minutes")),
-    "pay": ("pay, most first", lambda line: -line.paid_cents),
+    "pay": ("pay, most first", lambda line: -line["paid_cents"]),
 }
 FILTERS: dict[str, tuple[str, Callable[[WorkerLine], bool]]] = {
     "": ("All", lambda _: True),
-    "counted": ("Work counts", lambda line: not (line.excluded or line.withdrawn)),
-    "excluded": ("Excluded", attrgetter("excluded")),
-    "rejected": ("With rejected work", lambda line: line.rejected > 0),
+    "counted": ("Work counts", lambda line: not (line["excluded"] or line["withdrawn"])),
+    "excluded": ("Excluded", itemgetter("excluded")),
+    "rejected": ("With rejected work", lambda line: line["rejected"] > 0),
 }
+LINE_COLUMNS = (
+    "number",
+    "who",
+    "handed_in",
+    "rejected",
+    "questions",
+    "kept_share",
+    "answers",
+    "agreeing_share",
+    "minutes",
+)
+FLAGS = ("excluded", "withdrawn", "simulated")
 COLUMNS = (
     "worker",
     "called",
@@ -248,7 +237,7 @@ def workers(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """List the workers that fit the address, or hand the list out as CSV."""
     found = lines_of_workers(context)
     asked = ListQuery(request.GET, ORDERS, FILTERS)
-    lines = [line for line in found if is_called(line.who, asked.sought)]
+    lines = [line for line in found if is_called(line["who"], asked.sought)]
     counts = [(name, words, sum(map(fits, lines))) for name, (words, fits) in FILTERS.items()]
     lines = sorted(filter(FILTERS[asked.show][1], lines), key=ORDERS[asked.sort][1])
     if asks_for_csv(request):
@@ -285,24 +274,21 @@ def name_workers(request: HttpRequest, context: CollectionContext) -> HttpRespon
 
 
 def _cells(context: CollectionContext, line: WorkerLine) -> list[object]:
-    flags = (line.excluded, line.withdrawn, line.simulated)
     return [
-        line.number,
-        line.who,
-        line.handed_in,
-        line.rejected,
-        line.questions,
-        line.kept_share,
-        line.answers,
-        line.agreeing_share,
-        line.minutes,
-        money(line.paid_cents, context.parameters.pay.minor_units),
-        *("yes" if flag else "no" for flag in flags),
+        *(line[name] for name in LINE_COLUMNS),
+        money(line["paid_cents"], context.parameters.pay.minor_units),
+        *("yes" if line[name] else "no" for name in FLAGS),
     ]
 
 
 def lines_of_workers(context: CollectionContext, one: str = "") -> list[WorkerLine]:
-    """Return a line for everybody who took work, or for `one`; eight queries, however many."""
+    """Return a line for everybody who took work, or for `one`; eight queries, however many.
+
+    `kept_share`: of their questions that are decided. `agreeing_share`: of their answers to
+    questions in the dataset that others answered too, those with which another one agrees.
+    `minutes`: the median active time of a HIT. Each is None where there is nothing to say it of.
+    `paid_cents`: what is paid or owed, bonuses too, without fees.
+    """
     collection = context.collection
     people, out = people_of(collection), excluded_workers(collection)
     rows = Worker.objects.filter(leases__unit__stage__collection=collection)
@@ -345,23 +331,23 @@ def lines_of_workers(context: CollectionContext, one: str = "") -> list[WorkerLi
         wrote, row = questions.get(worker, nothing), known[worker]
         counts = worker not in out and row.withdrawn_at is None
         found.append(
-            WorkerLine(
-                number=number,
-                who=people.name(worker),
-                handed_in=handed_in[worker],
-                rejected=rejected[worker],
-                questions=wrote["n"],
+            {
+                "number": number,
+                "who": people.name(worker),
+                "handed_in": handed_in[worker],
+                "rejected": rejected[worker],
+                "questions": wrote["n"],
                 # Verdicts on what is withdrawn stay as they are.
-                kept=wrote["kept"] if counts else 0,
-                kept_share=_share(wrote["kept"], wrote["decided"]) if counts else None,
-                answers=answers[worker],
-                agreeing_share=_share(agreeing[worker], compared[worker]) if counts else None,
-                minutes=round(median(seconds[worker]) / 60, 2) if seconds[worker] else None,
-                paid_cents=cents.get(worker, 0),
-                excluded=worker in out,
-                withdrawn=row.withdrawn_at is not None,
-                simulated=row.synthetic,
-            )
+                "kept": wrote["kept"] if counts else 0,
+                "kept_share": _share(wrote["kept"], wrote["decided"]) if counts else None,
+                "answers": answers[worker],
+                "agreeing_share": _share(agreeing[worker], compared[worker]) if counts else None,
+                "minutes": round(median(seconds[worker]) / 60, 2) if seconds[worker] else None,
+                "paid_cents": cents.get(worker, 0),
+                "excluded": worker in out,
+                "withdrawn": row.withdrawn_at is not None,
+                "simulated": row.synthetic,
+            }
         )
     return found
 

@@ -1,9 +1,10 @@
 """Every question with its verdict; one question with all its votes; overriding by hand."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from datetime import datetime
 from string import ascii_uppercase
+from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -40,7 +41,6 @@ from annotation.dashboard.questions.filters import (
 from annotation.dashboard.questions.reading import (
     OWN,
     Passage,
-    ReadableAnswer,
     article_texts,
     pair_passages,
     passage,
@@ -61,7 +61,7 @@ from annotation.decisions.by_hand import (
 )
 from annotation.decisions.counted_work import excluded_workers, is_counted
 from annotation.decisions.verdicts import IN_ORDER, lock, voting_stages
-from annotation.models import Override, SplitAssignment, Verdict
+from annotation.models import Override, Verdict
 from common.actions import ActionError
 from common.sent_form import FIELD, check_seen, version_of
 from tasks.models import Answer, Question
@@ -101,45 +101,6 @@ KEPT = ("decision", "base", *TYPED)
 CHOSEN_BY_KEY = "Adjudicated: the votes differed."
 
 
-@dataclass(frozen=True)
-class Line:
-    """One question of the list; `answer` is what is released."""
-
-    question: Question
-    verdict: Verdict | None
-    answer: str
-    type: str
-    split_assignment: SplitAssignment | None
-
-    @property
-    def n_agreeing(self) -> int:
-        """Return how many of the votes agree with the answer that is released."""
-        return len(self.verdict.agreeing) if self.verdict else 0
-
-
-@dataclass(frozen=True)
-class Vote:
-    """One answer to a question; `second` marks a later reading that is no vote.
-
-    `labels` marks one that labels the question; `holds` that its labels were decided on.
-    """
-
-    letter: str
-    who: str
-    number: int | None
-    given: ReadableAnswer
-    agrees: bool
-    released: bool
-    second: bool
-    labels: bool
-    holds: bool
-
-    @property
-    def can_be_kept(self) -> bool:
-        """Return whether the question can be kept with this answer."""
-        return not self.second and self.given.answer.type != "bad"
-
-
 @collection_page
 @require_safe
 def questions(request: HttpRequest, context: CollectionContext) -> HttpResponse:
@@ -174,17 +135,17 @@ def questions(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     )
 
 
-def _cells(line: Line, people: People) -> list[object]:
-    row, verdict, placed = line.question, line.verdict, line.split_assignment
+def _cells(line: Mapping[str, Any], people: People) -> list[object]:
+    row, verdict, placed = line["question"], line["verdict"], line["split_assignment"]
     return [
         row.key,
         row.text,
-        line.answer,
-        line.type,
+        line["answer"],
+        line["type"],
         verdict.outcome if verdict else "",
         verdict.reason if verdict else "",
         verdict.n_votes if verdict else 0,
-        line.n_agreeing,
+        line["n_agreeing"],
         placed.split if placed else row.seed.fold,
         people.number(row.worker_id),
         people.name(row.worker_id),
@@ -230,7 +191,7 @@ def question(request: HttpRequest, context: CollectionContext, key: str) -> Http
     votes = _votes(context, row, verdict, people)
     overrides = verdict.overrides.select_related("new_chosen") if verdict else []
     out = excluded_workers(context.collection)
-    letters: dict[int | None, str] = {vote.given.answer.pk: vote.letter for vote in votes}
+    letters: dict[int | None, str] = {vote["given"].answer.pk: vote["letter"] for vote in votes}
     wanted = Filter.of(request.GET)
     chosen = verdict.chosen if verdict else None
     return context.render(
@@ -254,8 +215,8 @@ def question(request: HttpRequest, context: CollectionContext, key: str) -> Http
         corrected=readable([chosen], context.collection.corpus)[0]
         if chosen and chosen.corrected_by
         else None,
-        correction_types=correction_types(votes[0].given.answer) if votes else [],
-        corrects_evidence=bool(votes) and takes_evidence(votes[0].given.answer),
+        correction_types=correction_types(votes[0]["given"].answer) if votes else [],
+        corrects_evidence=bool(votes) and takes_evidence(votes[0]["given"].answer),
         address=wanted.address(),
         neighbours=_neighbours(context, wanted, row),
         adjudicates=_adjudicates(wanted) and verdict is not None,
@@ -266,7 +227,7 @@ def question(request: HttpRequest, context: CollectionContext, key: str) -> Http
         ],
         typed=request.session.pop(
             f"override {row.key}",
-            {"base": next((vote.letter for vote in votes if vote.released), "")},
+            {"base": next((vote["letter"] for vote in votes if vote["released"]), "")},
         ),
         seen=_seen(row),
     )
@@ -290,13 +251,21 @@ def override(request: HttpRequest, context: CollectionContext, key: str) -> Http
     try:
         with context.unchanged(request, lambda: _seen(row)):
             if request.POST.get("labels"):
-                _decide_labels(context, row, request, note)
+                vote = _given(row).get(request.POST["labels"])
+                if vote is None:
+                    raise ActionError("Choose one of this question's labels.")
+                decide_labels(row, vote, note, by, now, context.parameters)
                 messages.success(request, "Recorded: these labels hold. Nobody's reward changes.")
                 return redirect(onward)
             if request.POST.get("decision") == VOTES:
                 logged = follow_votes(verdict, note, by, now)
             elif request.POST.get("decision") == CORRECTED:
-                base = _to_correct(context, row, request)
+                base = _given(row).get(request.POST.get("base", ""))
+                voting = voting_stages(context.parameters)[row.stage.name]
+                if base is None or base.stage.name not in voting:
+                    raise ActionError(
+                        "Choose the vote whose answer is corrected: its evidence stays."
+                    )
                 typed = CorrectionInput(**{name: request.POST.get(name, "") for name in TYPED})
                 payload = corrected(base, typed, context.collection.corpus)
                 logged = correct(verdict, base, typed.type, payload, note, by, now)
@@ -325,17 +294,6 @@ def _seen(row: Question) -> str:
     return version_of(
         [answer.pk for answer in _answers(row)], hand, list(decided.values_list("pk", flat=True))
     )
-
-
-def _decide_labels(
-    context: CollectionContext, row: Question, request: HttpRequest, note: str
-) -> None:
-    """Record that the labels of the vote with the letter that was picked hold."""
-    given = {letter(place): answer for place, answer in enumerate(_answers(row))}
-    vote = given.get(request.POST["labels"])
-    if vote is None:
-        raise ActionError("Choose one of this question's labels.")
-    decide_labels(row, vote, note, name_of(request), timezone.now(), context.parameters)
 
 
 def _adjudicates(wanted: Filter) -> bool:
@@ -404,15 +362,6 @@ def linked_article(request: HttpRequest, context: CollectionContext, key: str) -
     )
 
 
-def _to_correct(context: CollectionContext, row: Question, request: HttpRequest) -> Answer:
-    """Return the vote whose answer is corrected; raises ActionError where none was picked."""
-    given = {letter(place): answer for place, answer in enumerate(_answers(row))}
-    base = given.get(request.POST.get("base", ""))
-    if base is None or base.stage.name not in voting_stages(context.parameters)[row.stage.name]:
-        raise ActionError("Choose the vote whose answer is corrected: its evidence stays.")
-    return base
-
-
 def _recorded(logged: Override) -> str:
     """Return where the question stands after a decision."""
     done = {
@@ -430,11 +379,15 @@ def _chosen(
     picked = request.POST.get("decision", "")
     if picked == "drop":
         return None, Outcome.DROPPED
-    given = {letter(place): answer for place, answer in enumerate(_answers(row))}
-    answer = given.get(picked)
+    answer = _given(row).get(picked)
     if answer is None or answer.stage.name not in voting_stages(context.parameters)[row.stage.name]:
         return None, Outcome.KEPT if picked else ""
     return answer, Outcome.KEPT
+
+
+def _given(row: Question) -> dict[str, Answer]:
+    """Return the answers to a question by their letters."""
+    return {letter(place): answer for place, answer in enumerate(_answers(row))}
 
 
 def letter(place: int) -> str:
@@ -457,7 +410,11 @@ def _answers(row: Question) -> list[Answer]:
 
 def _votes(
     context: CollectionContext, row: Question, verdict: Verdict | None, people: People
-) -> list[Vote]:
+) -> list[dict[str, Any]]:
+    """Return the answers to a question; `second` marks a later reading that is no vote.
+
+    `labels` marks one that labels the question; `holds` that its labels were decided on.
+    """
     voting = voting_stages(context.parameters)[row.stage.name]
     given = readable(_answers(row), context.collection.corpus)
     labelling = stages_apart(context.parameters)
@@ -466,17 +423,18 @@ def _votes(
     # In order: where the latest does not count, none holds.
     holding = {row.stage_id: row.corrects_id if is_counted(row, out) else None for row in decided}
     return [
-        Vote(
-            letter=letter(place),
-            who=people.name(each.answer.worker_id),
-            number=people.number(each.answer.worker_id),
-            given=each,
-            agrees=verdict is not None and each.answer.pk in verdict.agreeing,
-            released=verdict is not None and each.answer.pk == verdict.chosen_id,
-            second=each.answer.stage.name not in voting,
-            labels=each.answer.stage.name in labelling,
-            holds=each.answer.pk == holding.get(each.answer.stage_id),
-        )
+        {
+            "letter": letter(place),
+            "who": people.name(each.answer.worker_id),
+            "number": people.number(each.answer.worker_id),
+            "given": each,
+            "agrees": verdict is not None and each.answer.pk in verdict.agreeing,
+            "released": verdict is not None and each.answer.pk == verdict.chosen_id,
+            "second": each.answer.stage.name not in voting,
+            "can_be_kept": each.answer.stage.name in voting and each.answer.type != "bad",
+            "labels": each.answer.stage.name in labelling,
+            "holds": each.answer.pk == holding.get(each.answer.stage_id),
+        }
         for place, each in enumerate(given)
     ]
 
@@ -515,13 +473,15 @@ def _before(row: Question) -> list[tuple[str, str]]:
     return [(turn.question.text, answer_text(turn) or type_words(turn.type)) for turn in turns]
 
 
-def _line(question: Question) -> Line:
+def _line(question: Question) -> dict[str, Any]:
+    """Return one question of the list; `answer` is what is released."""
     verdict = getattr(question, "verdict", None)
     chosen = verdict.chosen if verdict else None
-    return Line(
-        question=question,
-        verdict=verdict,
-        answer=answer_text(chosen) if chosen else "",
-        type=type_words(chosen.type) if chosen else "",
-        split_assignment=getattr(question, "split_assignment", None),
-    )
+    return {
+        "question": question,
+        "verdict": verdict,
+        "answer": answer_text(chosen) if chosen else "",
+        "type": type_words(chosen.type) if chosen else "",
+        "n_agreeing": len(verdict.agreeing) if verdict else 0,
+        "split_assignment": getattr(question, "split_assignment", None),
+    }
