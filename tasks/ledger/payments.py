@@ -1,4 +1,19 @@
-"""The ledger: what is owed is written first, the marketplace is told second, and reconciled."""
+"""The ledger: what is owed is written first, the marketplace is told second, and reconciled.
+
+A payment goes from state to state by `advance` alone:
+
+| state     | meaning                                                        | leads to            |
+| --------- | -------------------------------------------------------------- | ------------------- |
+| due       | owed; each round of the jobs tries to pay it                   | confirmed, refused, |
+|           |                                                                | withheld            |
+| refused   | a bonus that the provider will not carry; a person decides     | due, withheld       |
+| withheld  | not owed: rejected or let go; the budget has the money back    | due                 |
+| confirmed | the provider has paid it                                       | nothing             |
+
+A payment that failed stays due, and the next round of the jobs retries it: a reward in
+`paying.reconcile`, a bonus in `paying.bonuses`, a HIT of the worker's own in `paying.compensation`.
+What the provider refuses for good is retried by a person alone, in `paying.decisions`.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -30,11 +45,26 @@ from tasks.models import (
 Work = Submission | EmptySubmission
 COST = Sum(F("amount_cents") + F("fee_cents"), default=0)
 MOST_WORDS = 500
+STEPS = {
+    PaymentState.DUE: (PaymentState.CONFIRMED, PaymentState.REFUSED, PaymentState.WITHHELD),
+    PaymentState.REFUSED: (PaymentState.DUE, PaymentState.WITHHELD),
+    PaymentState.WITHHELD: (PaymentState.DUE,),
+    PaymentState.CONFIRMED: (),
+}
 TAKE_IN = """
 UPDATE tasks_posting
 SET reserved_cents = 0, state = CASE state WHEN 'live' THEN 'submitted' ELSE state END
 WHERE id = %(posting)s AND state = %(state)s AND reserved_cents = %(reserved)s
 """
+
+
+def advance(payments: "QuerySet[Payment]", to: PaymentState, **fields: Any) -> int:
+    """Bring those of the payments to a state that can get there, and return how many that were.
+
+    fields: what else is written of them. The budget is the caller's.
+    """
+    before = [state for state, following in STEPS.items() if to in following]
+    return payments.filter(state__in=before).update(state=to, **fields)
 
 
 def owe_reward(
@@ -154,7 +184,7 @@ def withhold(work: Work, now: datetime) -> None:
         return
     due = work.payments.filter(state=PaymentState.DUE)
     cents = due.aggregate(cents=COST)["cents"]
-    due.update(state=PaymentState.WITHHELD)
+    advance(due, PaymentState.WITHHELD)
     budget.give_back(collection_id, cents)
 
 
@@ -169,7 +199,7 @@ def let_go(owed: "QuerySet[Payment]") -> int:
             # What a person gave was added to what the collection costs.
             give_back = budget.give_back_beside if row.by else budget.give_back
             give_back(row.collection_id, row.amount_cents + row.fee_cents)
-        Payment.objects.filter(pk__in=[row.pk for row in rows]).update(state=PaymentState.WITHHELD)
+        advance(Payment.objects.filter(pk__in=[row.pk for row in rows]), PaymentState.WITHHELD)
     return len(rows)
 
 
@@ -181,7 +211,7 @@ def owe_again(work: Work, by: str, now: datetime, *, within_budget: bool) -> boo
     collection_id = work.session.posting.stage.collection_id
     withheld = work.payments.filter(state=PaymentState.WITHHELD)
     cents = withheld.aggregate(cents=COST)["cents"]
-    withheld.update(state=PaymentState.DUE)
+    advance(withheld, PaymentState.DUE)
     if not within_budget:
         budget.hold_anyway(collection_id, cents, by, now)
     elif not budget.hold_for_work_done(collection_id, cents, by, now):
@@ -209,9 +239,7 @@ def mark_approved(work: Work, state: ReceiptState, now: datetime) -> None:
         Submission.objects.filter(lease__session=work.session, state=ReceiptState.HELD).update(
             state=ReceiptState.APPROVED, confirmed_at=now
         )
-        work.payments.filter(state=PaymentState.DUE).update(
-            state=PaymentState.CONFIRMED, confirmed_at=now
-        )
+        advance(work.payments.all(), PaymentState.CONFIRMED, confirmed_at=now)
 
 
 def give_bonus(

@@ -14,7 +14,7 @@ from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.hits import TOKEN_HOLDS, money
 from tasks.ledger import budget
-from tasks.ledger.payments import let_go
+from tasks.ledger.payments import advance
 from tasks.models import (
     ON_MARKETPLACE,
     Lease,
@@ -42,18 +42,6 @@ LONGEST_REASON = 500
 NEVER_HANDED_IN = [PostingState.PUBLISHING, PostingState.LIVE]
 
 
-def drop(payment: Payment) -> bool:
-    """Let go of a bonus that a person gave and the marketplace refuses; the budget has it back.
-
-    Returns False, and nothing is done, for any other: what a rule promised stays owed to everyone
-    who can be reached.
-    """
-    refused = Payment.objects.filter(
-        pk=payment.pk, kind=PaymentKind.BONUS, state=PaymentState.REFUSED
-    )
-    return bool(let_go(refused.exclude(by="", worker__identity__isnull=False)))
-
-
 def send_due(collection: Collection, now: datetime) -> int:
     """Send every bonus that is due for an assignment the marketplace lists; returns how many.
 
@@ -75,33 +63,9 @@ def _send_or_set_aside(payment: Payment, now: datetime) -> int:
     except MarketplaceError as error:
         # Without a code it was not the marketplace that refused.
         if error.permanent and error.code:
-            Payment.objects.filter(pk=payment.pk, state=PaymentState.DUE).update(
-                state=PaymentState.REFUSED, refusal=str(error)[:LONGEST_REFUSAL]
-            )
+            refusal = str(error)[:LONGEST_REFUSAL]
+            advance(Payment.objects.filter(pk=payment.pk), PaymentState.REFUSED, refusal=refusal)
         raise
-
-
-def ask_again(payments: "QuerySet[Payment]") -> int:
-    """Let the marketplace be asked once more for refused bonuses; returns how many."""
-    refused = payments.filter(state=PaymentState.REFUSED, kind=PaymentKind.BONUS)
-    return refused.update(state=PaymentState.DUE, refusal="")
-
-
-def pay_apart(payment: Payment, now: datetime) -> bool:
-    """Give a refused bonus a HIT that only its worker can take; False if it is refused no more.
-
-    False too for a worker who was forgotten. Locks the payment; a job publishes the HIT.
-    """
-    with transaction.atomic():
-        rows = Payment.objects.select_for_update(of=("self",))
-        refused = rows.filter(state=PaymentState.REFUSED, worker__identity__isnull=False)
-        held = refused.filter(pk=payment.pk).first()
-        if held is None or held.lease is None:
-            return False
-        posting = open_posting(held.lease, held.amount_cents, f"bonuses:{held.key}", now)
-        held.posting, held.state = posting, PaymentState.DUE
-        held.save(update_fields=["posting", "state"])
-    return True
 
 
 def _send(payment: Payment, now: datetime) -> int:
@@ -118,9 +82,7 @@ def _send(payment: Payment, now: datetime) -> int:
             reason=payment.reason,
             token=str(uuid5(NAMESPACE_URL, f"{collection.pseudonym_key}/{payment.key}")),
         )
-    return Payment.objects.filter(pk=payment.pk, state=PaymentState.DUE).update(
-        state=PaymentState.CONFIRMED, confirmed_at=now
-    )
+    return advance(Payment.objects.filter(pk=payment.pk), PaymentState.CONFIRMED, confirmed_at=now)
 
 
 def _was_sent(payment: Payment, minor_units: int) -> bool:
@@ -182,9 +144,9 @@ def _reroute(lease_id: int, now: datetime) -> int:
             return 0
         cents = sum(payment.amount_cents for payment in due)
         posting = open_posting(lease, cents, f"bonuses:{due[0].key}", now)
-        Payment.objects.filter(pk__in=[payment.pk for payment in due]).update(
-            posting=posting, state=PaymentState.DUE
-        )
+        rows = Payment.objects.filter(pk__in=[payment.pk for payment in due])
+        rows.update(posting=posting)
+        advance(rows, PaymentState.DUE)
     return 1
 
 

@@ -1,15 +1,26 @@
-"""The decisions a person can take about one assignment's pay, each with what it tells them."""
+"""What a person decides about pay: to reject, to pay now, to retry or let go what was refused."""
 
 from collections.abc import Callable
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from common.actions import ActionError
 from tasks.ledger import payments
 from tasks.ledger.payments import Work
-from tasks.models import EmptySubmission, PaymentState, Posting, ReceiptState, Rejection, Submission
+from tasks.models import (
+    EmptySubmission,
+    Payment,
+    PaymentKind,
+    PaymentState,
+    Posting,
+    ReceiptState,
+    Rejection,
+    Submission,
+)
 from tasks.paying import empty_submissions, reconcile, rejections
+from tasks.paying.compensation import open_posting
 
 Act = Callable[[Work, str, str, datetime], str]
 TOLD = "The marketplace is told within a minute."
@@ -89,6 +100,40 @@ def pay_apart(work: Work, words: str, by: str, now: datetime) -> str:
     if not opened:
         raise ActionError("There is nothing left to pay apart: this page shows how it stands.")
     return "A HIT that only this worker can take opens within a minute."
+
+
+def ask_again(rows: "QuerySet[Payment]") -> int:
+    """Let the marketplace be asked once more for refused bonuses; returns how many."""
+    refused = rows.filter(state=PaymentState.REFUSED, kind=PaymentKind.BONUS)
+    return payments.advance(refused, PaymentState.DUE, refusal="")
+
+
+def pay_bonus_apart(payment: Payment, now: datetime) -> bool:
+    """Give a refused bonus a HIT that only its worker can take; False if it is refused no more.
+
+    False too for a worker who was forgotten. Locks the payment; a job publishes the HIT.
+    """
+    with transaction.atomic():
+        rows = Payment.objects.select_for_update(of=("self",))
+        refused = rows.filter(state=PaymentState.REFUSED, worker__identity__isnull=False)
+        held = refused.filter(pk=payment.pk).first()
+        if held is None or held.lease is None:
+            return False
+        posting = open_posting(held.lease, held.amount_cents, f"bonuses:{held.key}", now)
+        payments.advance(Payment.objects.filter(pk=held.pk), PaymentState.DUE, posting=posting)
+    return True
+
+
+def drop_bonus(payment: Payment) -> bool:
+    """Let go of a bonus that a person gave and the marketplace refuses; the budget has it back.
+
+    Returns False, and nothing is done, for any other: what a rule promised stays owed to everyone
+    who can be reached.
+    """
+    refused = Payment.objects.filter(
+        pk=payment.pk, kind=PaymentKind.BONUS, state=PaymentState.REFUSED
+    )
+    return bool(payments.let_go(refused.exclude(by="", worker__identity__isnull=False)))
 
 
 def paid_apart(work: Work, *, lock: bool = False) -> bool:

@@ -134,9 +134,7 @@ def _settle_compensation(
         return 0
     marketplace.approve(assignment.assignment_id)
     with transaction.atomic():
-        settled = Payment.objects.filter(posting=posting, state=PaymentState.DUE).update(
-            state=PaymentState.CONFIRMED, confirmed_at=now
-        )
+        settled = payments.advance(due, PaymentState.CONFIRMED, confirmed_at=now)
         Submission.objects.filter(payments__posting=posting).update(state=ReceiptState.APPROVED)
         Posting.objects.filter(pk=posting.pk).update(state=PostingState.SETTLED)
     marketplace.finish_hit(posting.external_id)

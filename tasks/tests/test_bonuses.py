@@ -24,7 +24,7 @@ from tasks.models import (
     Submission,
     Ticket,
 )
-from tasks.paying import bonuses, compensation, reconcile
+from tasks.paying import bonuses, compensation, decisions, reconcile
 from tasks.people.erasure import forget
 from tasks.tests.making import NOW, stage_of
 from tasks.work import leases, submissions
@@ -98,12 +98,12 @@ def test_what_the_marketplace_refuses_waits_with_its_words_for_a_person(
     assert {row.refusal for row in refused} == {"This worker is unknown."}
     assert (refused.count(), owed().count()) == (2, 2)
     one, other = refused
-    assert bonuses.ask_again(Payment.objects.filter(pk=one.pk)) == 1
+    assert decisions.ask_again(Payment.objects.filter(pk=one.pk)) == 1
     counter.refuses = ""
     assert bonuses.send_due(collection, SOON) == 1
-    assert bonuses.ask_again(Payment.objects.filter(pk=one.pk)) == 0
-    assert bonuses.pay_apart(other, SOON)
-    assert not bonuses.pay_apart(other, SOON)
+    assert decisions.ask_again(Payment.objects.filter(pk=one.pk)) == 0
+    assert decisions.pay_bonus_apart(other, SOON)
+    assert not decisions.pay_bonus_apart(other, SOON)
     other.refresh_from_db()
     assert (other.state, other.posting.worker) == (PaymentState.DUE, other.worker)
     assert bonuses.send_due(collection, SOON) == 0

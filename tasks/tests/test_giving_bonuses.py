@@ -10,7 +10,7 @@ from common.actions import ActionError
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.ledger import payments
 from tasks.models import ON_MARKETPLACE, Payment, PaymentKind, PaymentState, Posting
-from tasks.paying import bonuses
+from tasks.paying import bonuses, decisions
 from tasks.people import erasure
 from tasks.tests.deciding import SOON, make_confirmed, money
 from tasks.tests.making import NOW, make_session, make_worker
@@ -171,11 +171,11 @@ def test_nobody_is_given_anything_who_asked_to_be_forgotten(collection, work):
 
 def test_a_refused_one_can_be_dropped_and_the_budget_has_it_back(collection, work, bound, counter):
     payment = give(work)
-    assert not bonuses.drop(payment)
+    assert not decisions.drop_bonus(payment)
     counter.refuses = "A bonus can be sent within six months after the work was done."
     bonuses.send_due(collection, SOON)
-    assert bonuses.drop(payment)
-    assert not bonuses.drop(payment)
+    assert decisions.drop_bonus(payment)
+    assert not decisions.drop_bonus(payment)
     assert money(collection) == bound
     assert bonuses.send_due(collection, SOON) == 0
 
@@ -183,7 +183,7 @@ def test_a_refused_one_can_be_dropped_and_the_budget_has_it_back(collection, wor
 def test_what_a_rule_promised_is_not_dropped(collection, work, counter):
     payment = give(work)
     Payment.objects.filter(pk=payment.pk).update(by="", state=PaymentState.REFUSED)
-    assert not bonuses.drop(payment)
+    assert not decisions.drop_bonus(payment)
 
 
 def test_what_a_rule_promised_to_somebody_who_was_forgotten_can_only_be_dropped(
@@ -193,8 +193,8 @@ def test_what_a_rule_promised_to_somebody_who_was_forgotten_can_only_be_dropped(
     Payment.objects.filter(pk=payment.pk).update(by="", state=PaymentState.REFUSED)
     payment.refresh_from_db()
     work.lease.worker.identity.delete()
-    assert not bonuses.pay_apart(payment, SOON)
-    assert bonuses.drop(payment)
+    assert not decisions.pay_bonus_apart(payment, SOON)
+    assert decisions.drop_bonus(payment)
     assert money(collection) == bound
 
 

@@ -50,7 +50,7 @@ from tasks.models import (
     Session,
     Submission,
 )
-from tasks.paying import bonuses
+from tasks.paying import bonuses, decisions
 from tasks.paying.compensation import compensate, share_cents
 from tasks.paying.decisions import ACTS, TOLD, paid_apart
 from tasks.paying.rejections import LONGEST_REASON, can_be_rejected, work_on
@@ -156,13 +156,13 @@ def decide_bonus(request: HttpRequest, context: CollectionContext) -> HttpRespon
     rows = Payment.objects.filter(collection=context.collection, kind=PaymentKind.BONUS)
     payment = get_object_or_404(rows, pk=key)
     if request.POST.get("how") == "apart":
-        done = bonuses.pay_apart(payment, timezone.now())
+        done = decisions.pay_bonus_apart(payment, timezone.now())
         sentence = "A HIT that only this worker can take opens within a minute."
     elif request.POST.get("how") == "drop":
-        done = bonuses.drop(payment)
+        done = decisions.drop_bonus(payment)
         sentence = "Dropped: nothing is owed, and the budget has the money back."
     else:
-        done = bool(bonuses.ask_again(rows.filter(pk=key)))
+        done = bool(decisions.ask_again(rows.filter(pk=key)))
         sentence = "The marketplace is asked again within a minute."
     if done:
         messages.success(request, sentence)
