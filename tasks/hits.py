@@ -14,6 +14,7 @@ from django.db.models import Count, F, Sum
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable, WorkersTable
+from common.money import amount_of
 from tasks.crowd import groups, marketplace
 from tasks.ledger import budget, lease_reserves
 from tasks.ledger.pay_terms import minutes_to_reject
@@ -88,12 +89,6 @@ def _guarded(type_id: str, comparator: str, **values: Any) -> dict[str, Any]:
         "ActionsGuarded": "Accept",
         **values,
     }
-
-
-def money(cents: int, minor_units: int) -> str:
-    """Return an amount as the wire wants it: 400 cents with two minor units is "4.00"."""
-    whole, part = divmod(cents, 10**minor_units)
-    return f"{whole}.{part:0{minor_units}d}" if minor_units else str(whole)
 
 
 def plan_postings(stage: Stage, now: datetime, wanted: int | None = None) -> int:
@@ -236,7 +231,7 @@ def _hit_type(stage: Stage, parameters: Parameters, table: StageTable, posting: 
         title=title_of(table),
         description=description_of(table),
         keywords=keywords(stage, parameters),
-        reward=money(posting.reward_cents, parameters.pay.minor_units),
+        reward=amount_of(posting.reward_cents, parameters.pay.minor_units),
         duration=timedelta(minutes=table.allotted_minutes),
         auto_approval=timedelta(days=table.auto_approval_days),
         requirements=requirements,
@@ -328,10 +323,9 @@ def keywords(stage: Stage, parameters: Parameters) -> str:
     if table.extension_minutes:
         stated.append(f"extension-minutes:{table.extension_minutes}")
     if promise.bonus_cents:
-        stated.append(f"bonus-up-to:{promise.bonus_cents / 10**minor_units:.{minor_units}f}")
+        stated.append(f"bonus-up-to:{amount_of(promise.bonus_cents, minor_units)}")
     if promise.waiting_cents:
-        cents = promise.waiting_cents / 10**minor_units
-        stated.append(f"waiting-per-minute:{cents:.{minor_units}f}")
+        stated.append(f"waiting-per-minute:{amount_of(promise.waiting_cents, minor_units)}")
         stated.append(f"waiting-minutes:{promise.waiting_minutes}")
     if promise.keeps_work:
         stated.append("keeps-work")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -45,18 +45,6 @@ def number_of(text: str, digits: int = 18, otherwise: int = 0) -> int:
     digits: how many it has at most; with eighteen it fits every column of whole numbers.
     """
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else otherwise
-
-
-def cents_of(text: str, minor_units: int) -> int | None:
-    """Return an amount typed by a person in whole cents, None for anything else."""
-    try:
-        amount = Decimal(text.strip().lstrip("$€£").replace(",", ""))
-        cents = amount.scaleb(minor_units)
-    except InvalidOperation:
-        return None
-    if not cents.is_finite() or cents < 0 or cents != cents.to_integral_value():
-        return None
-    return int(cents) if cents < 10**14 else None
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from collector.ingest.documents.catalogue import label_of
 from collector.language_names import language_name
 from collector.protocols.parameters import Parameters
 from common.command_line import MANAGE
-from tasks.hits import money
+from common.money import amount_of
 from tasks.pages.wording import price as price_of
 
 register = template.Library()
@@ -76,7 +76,7 @@ def price(cents: int | None, parameters: Parameters) -> str:
 @register.filter
 def amount(cents: int | None, parameters: Parameters) -> str:
     """Return an amount of cents as one types it, such as 4.00."""
-    return money(cents or 0, parameters.pay.minor_units)
+    return amount_of(cents or 0, parameters.pay.minor_units)
 
 
 @register.filter

@@ -5,14 +5,13 @@ import re
 from collector.models import Collection
 from collector.protocols.parameters import Parameters, StageTable
 from common.markup import html_of
-from tasks.hits import money
+from common.money import SYMBOLS, price_of
 from tasks.ledger.pay_terms import told_workers
 from tasks.work.kinds.hit_words import filled, numbers_of
 from tasks.work.kinds.registry import kind_of
 
 PLACEHOLDER = re.compile(r"\{\w+(?::[^|{}]*\|[^|{}]*)?\}")
 COMMENT = re.compile("<!--.*?-->", re.DOTALL)
-SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 
 def currency(parameters: Parameters) -> dict[str, str | int]:
@@ -24,10 +23,7 @@ def currency(parameters: Parameters) -> dict[str, str | int]:
 
 def price(cents: int, parameters: Parameters) -> str:
     """Return an amount for people to read, such as $1,250.00."""
-    whole, point, part = money(cents, parameters.pay.minor_units).partition(".")
-    amount = f"{int(whole):,}{point}{part}"
-    symbol = SYMBOLS.get(parameters.pay.currency)
-    return f"{symbol}{amount}" if symbol else f"{amount} {parameters.pay.currency}"
+    return price_of(cents, parameters.pay.minor_units, parameters.pay.currency)
 
 
 def pay(cents: int, table: StageTable, parameters: Parameters) -> str:

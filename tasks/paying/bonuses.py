@@ -9,10 +9,11 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from common.money import amount_of
 from common.wrong_clocks import over
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.hits import TOKEN_HOLDS, money
+from tasks.hits import TOKEN_HOLDS
 from tasks.ledger import budget
 from tasks.ledger.payments import advance
 from tasks.models import (
@@ -78,7 +79,7 @@ def _send(payment: Payment, now: datetime) -> int:
         marketplace.send_bonus(
             stay.person,
             stay.session_id,
-            amount=money(payment.amount_cents, minor_units),
+            amount=amount_of(payment.amount_cents, minor_units),
             reason=payment.reason,
             token=str(uuid5(NAMESPACE_URL, f"{collection.pseudonym_key}/{payment.key}")),
         )

@@ -13,8 +13,9 @@ from django.utils.text import Truncator
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
+from common.money import amount_of
 from tasks.crowd import marketplace
-from tasks.hits import find_forgotten, money, page_of, went_live
+from tasks.hits import find_forgotten, page_of, went_live
 from tasks.ledger import budget, lease_reserves
 from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState, Worker
 from tasks.people.qualifications import requester_keyword
@@ -228,7 +229,7 @@ def _create(posting: Posting, collection: Collection, now: datetime) -> marketpl
         title=f"Collect what you are owed: {collection.title}",
         description="There is nothing to do: accept, press the button, and you are paid.",
         keywords=f"compensation, {requester_keyword(collection)}",
-        reward=money(posting.reward_cents, parameters.pay.minor_units),
+        reward=amount_of(posting.reward_cents, parameters.pay.minor_units),
         duration=timedelta(minutes=30),
         auto_approval=timedelta(days=1),
         requirements=[requirement],

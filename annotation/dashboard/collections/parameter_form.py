@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.dashboard.collection_context import CollectionContext
-from annotation.dashboard.forms import cents_of
 from collector.models import CollectionState
 from collector.protocols.creation import is_changeable, is_of_stage, is_structure
 from collector.protocols.parameters import Parameters
-from tasks.hits import money
+from common.money import amount_of, cents_of
 from tasks.pages.wording import price
 
 LABELS = {
@@ -226,7 +225,7 @@ def editable_value(key: str, value: Any, parameters: Parameters) -> str:
     if isinstance(value, bool):
         return YES if value else NO
     if is_money(key) and isinstance(value, int):
-        return money(value, parameters.pay.minor_units)
+        return amount_of(value, parameters.pay.minor_units)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -24,7 +24,6 @@ from annotation.dashboard.collections.progress import (
 from annotation.dashboard.forms import (
     LONGEST_AMOUNT,
     CollectionForm,
-    cents_of,
     marketplace_problem,
     number_of,
     refusals_shown,
@@ -46,6 +45,7 @@ from collector.seeds.looser_thresholds import fitting_length
 from collector.seeds.selection import empty_splits
 from collector.serving.sample import is_sample
 from common.actions import ActionError
+from common.money import cents_of
 from common.sent_form import OutOfDateError, form_key, made_before
 from tasks.costs import estimate, totals
 from tasks.crowd.requester_api import MarketplaceError

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.forms import LONGEST_AMOUNT, cents_of, number_of
+from annotation.dashboard.forms import LONGEST_AMOUNT, number_of
 from annotation.dashboard.lists import ListQuery, asks_for_csv, csv_of, decide_each, read_in_parts
 from annotation.dashboard.money.assignments import (
     FILTERS,
@@ -34,9 +34,9 @@ from annotation.dashboard.questions.reading import sheets_of
 from annotation.dashboard.worker_names import People, people_of
 from annotation.reports.attention import attention_to, refused_bonuses
 from common.actions import ActionError
+from common.money import amount_of, cents_of
 from common.sent_form import check_seen, version_of
 from tasks.costs import estimate, totals
-from tasks.hits import money
 from tasks.ledger import payments
 from tasks.ledger.pay_terms import hours_of
 from tasks.models import (
@@ -306,7 +306,7 @@ def assignments(request: HttpRequest, context: CollectionContext) -> HttpRespons
 
 
 def _cells(context: CollectionContext, line: Line) -> list[object]:
-    reward = money(line.session.posting.reward_cents, context.parameters.pay.minor_units)
+    reward = amount_of(line.session.posting.reward_cents, context.parameters.pay.minor_units)
     minutes = "" if line.minutes is None else round(line.minutes, 2)
     at = line.work.received_at.isoformat()
     simulated = "yes" if line.simulated else "no"

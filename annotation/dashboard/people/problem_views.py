@@ -10,10 +10,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.forms import LONGEST_AMOUNT, cents_of, number_of
+from annotation.dashboard.forms import LONGEST_AMOUNT, number_of
 from annotation.dashboard.worker_names import people_of
 from annotation.decisions.verdicts import voting_stages
 from common.actions import ActionError
+from common.money import cents_of
 from common.sent_form import version_of
 from tasks.models import PartnerReport, ProblemReport, ReportDecision, Turn, UnitItem
 from tasks.people import reports

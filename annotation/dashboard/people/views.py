@@ -30,9 +30,9 @@ from annotation.models import Exclusion, Verdict
 from collector.models import CollectionState
 from collector.protocols.creation import newest, revise
 from common.actions import ActionError
+from common.money import amount_of
 from common.sent_form import version_of
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.hits import money
 from tasks.models import (
     Answer,
     GrantState,
@@ -276,7 +276,7 @@ def name_workers(request: HttpRequest, context: CollectionContext) -> HttpRespon
 def _cells(context: CollectionContext, line: WorkerLine) -> list[object]:
     return [
         *(line[name] for name in LINE_COLUMNS),
-        money(line["paid_cents"], context.parameters.pay.minor_units),
+        amount_of(line["paid_cents"], context.parameters.pay.minor_units),
         *("yes" if line[name] else "no" for name in FLAGS),
     ]
 
