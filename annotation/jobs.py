@@ -24,7 +24,7 @@ from collector.models import Collection, CollectionState, DocumentUpload
 from collector.protocols import loading
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
-from collector.serving import liveness
+from collector.serving import health
 from common.long_work import LongWork
 from common.prepared_sql import PreparedQuery
 from tasks.lifecycle.maintenance import maintain_alone
@@ -114,7 +114,7 @@ def has_due_work() -> bool:
 @app.task
 def look_after_what_is_due() -> None:
     """Look after every collection that is due, and every release, upload, reader and rehearsal."""
-    liveness.record_beat(liveness.JOBS)
+    health.record_beat(health.JOBS)
     loading.record(timezone.now())
     for collection_id in due_work.due(timezone.now()):
         look_after_collection.apply_async((collection_id,), expires=settings.MESSAGE_SECONDS)

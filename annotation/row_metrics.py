@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.jobs import LONG_WORK
 from collector.models import Collection
-from collector.serving import backups, liveness
+from collector.serving import backups, health
 from common.metrics import Row, RowMetrics, seconds_since
 from tasks.work import due_work
 
@@ -29,8 +29,8 @@ def queue_age() -> Iterator[Row]:
 
 def parts() -> Iterator[Row]:
     """Yield which parts of the work have given a sign lately."""
-    for name in (liveness.CLOCK, liveness.JOBS, liveness.DIALOGS):
-        yield (name,), (liveness.is_alive(name),)
+    for name in (health.CLOCK, health.JOBS, health.DIALOGS):
+        yield (name,), (health.is_alive(name),)
 
 
 def backup() -> Iterator[Row]:

@@ -215,7 +215,7 @@ MESSAGE_SECONDS = 60.0
 # look after them while others wait for a marketplace.
 DIALOG_POLL_SECONDS = 0.8
 CELERY_TASK_ROUTES = {"tasks.jobs.look_after_dialogs": {"queue": "dialogs"}}
-CELERY_BEAT_SCHEDULER = "collector.serving.liveness:Clock"
+CELERY_BEAT_SCHEDULER = "collector.serving.health:Clock"
 CELERY_BEAT_SCHEDULE = {
     name: {"task": task, "schedule": seconds, "options": {"expires": MESSAGE_SECONDS}}
     for name, task, seconds in (

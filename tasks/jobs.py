@@ -5,7 +5,7 @@ import random
 from django.utils import timezone
 
 from collector.celery import app
-from collector.serving import liveness
+from collector.serving import health
 from common.prepared_sql import PreparedQuery
 from tasks.dialog.maintenance import maintain_dialogs, stages_to_maintain
 from tasks.models import Ticket, TicketState
@@ -24,7 +24,7 @@ def has_open_dialogs() -> bool:
 @app.task
 def look_after_dialogs() -> None:
     """Pair those who wait, end and settle dialogs that cannot go on; every second or two."""
-    liveness.record_beat(liveness.DIALOGS)
+    health.record_beat(health.DIALOGS)
     for stage in stages_to_maintain():
         done = maintain_dialogs(stage, timezone.now(), random.SystemRandom())
         if any(done.values()):

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from collector.candidates.pools import pools_of
+from collector.candidates.candidate_sets import pools_of
 from collector.candidates.tests.making import make_pairs, make_towns
 from collector.models import Article, CandidateSet, Collection, Corpus, Paragraph, Section
 from collector.protocols.creation import create_collection

@@ -18,17 +18,22 @@ from annotation.dashboard.access import knows, name_of
 from annotation.dashboard.collection_context import CollectionContext, curated_collection_page
 from annotation.dashboard.forms import SetsForm, number_of
 from annotation.dashboard.questions.reading import Passage, paragraph_alone
-from collector.candidates.pools import Pair, Pools, Union, linked, nodes_of, union_of
-from collector.candidates.proposals import (
+from collector.candidates.candidate_sets import (
     AddedSets,
     CandidatesError,
+    Pair,
+    Pools,
     Proposer,
+    Union,
     add_sets,
     decide,
     keep_all,
+    linked,
+    nodes_of,
     propose_defaults,
     titles_in,
     try_pair,
+    union_of,
 )
 from collector.graph.files import graph_of
 from collector.graph.graph_file import Graph, GraphError

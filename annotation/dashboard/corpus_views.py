@@ -15,7 +15,7 @@ from annotation.dashboard.access import knows, name_of, requester_required
 from annotation.dashboard.forms import UploadForm, refusals_shown, takes_documents
 from annotation.dashboard.lists import ListQuery
 from annotation.rehearsal.orders import forget_rehearsals
-from collector.ingest.documents import removal
+from collector.ingest.documents import uploads
 from collector.ingest.documents.blocks import losses_told
 from collector.ingest.documents.uploads import upload_documents
 from collector.ingest.licences import ADDRESSES, CLOSED
@@ -136,7 +136,7 @@ def remove_document(request: HttpRequest, slug: str, number: int) -> HttpRespons
     if article is not None:
         try:
             with transaction.atomic():
-                removal.remove_document(article)
+                uploads.remove_document(article)
                 forget_rehearsals(article.corpus)
         except ActionError as error:
             messages.error(request, error.on_page)
@@ -154,7 +154,7 @@ def remove_upload(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         if found is None or found.corpus is None:
             raise ActionError("It was removed a moment ago.")
         with transaction.atomic():
-            n = removal.remove_upload(found)
+            n = uploads.remove_upload(found)
             forget_rehearsals(found.corpus)
         done = f"{n:,} document{'s' if n != 1 else ''}"
         messages.success(
@@ -172,7 +172,7 @@ def remove_corpus(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             if request.POST.get("slug", "").strip() != slug:
                 raise ActionError(f"Type its short name, {slug}, to remove it.")
-            removal.remove_corpus(corpus)
+            uploads.remove_corpus(corpus)
         except ActionError as error:
             messages.error(request, error.on_page)
             return redirect("corpus", slug=slug)

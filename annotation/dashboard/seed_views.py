@@ -19,9 +19,10 @@ from annotation.dashboard.questions.reading import passage, passages, seed_parag
 from collector.models import CollectionState
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import FOLDS
-from collector.seeds.looser_thresholds import LooserThreshold, find_looser
 from collector.seeds.selection import (
+    LooserThreshold,
     cautions_of,
+    find_looser,
     is_curated,
     n_needed,
     noun_of,

@@ -11,8 +11,7 @@ from django.conf import settings
 from django.db.models import Max
 
 from collector.array_files import Columns, column, exclusive_folder, numpy, put_in_place
-from collector.graph.files import corpus_version
-from collector.graph.pages import first_paragraphs
+from collector.graph.files import corpus_version, first_paragraphs
 from collector.models import Corpus, Paragraph
 from collector.models.corpus import CorpusState
 from collector.retrieval import index

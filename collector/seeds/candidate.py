@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from collector.candidates.pools import Pools
+from collector.candidates.candidate_sets import Pools
 from collector.models import Corpus
 from collector.protocols.loading import P, Part
 from collector.protocols.parameters import FOLDS, Parameters

@@ -112,7 +112,7 @@ class EmbeddedJobs:
         self.thread = threading.Thread(target=self.worker.start, name="jobs", daemon=True)
         self.thread.start()
         self.beat = EmbeddedService(
-            app, thread=True, max_interval=1, scheduler_cls="collector.serving.liveness:Clock"
+            app, thread=True, max_interval=1, scheduler_cls="collector.serving.health:Clock"
         )
         self.beat.daemon = True
         self.beat.start()

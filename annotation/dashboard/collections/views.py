@@ -41,8 +41,7 @@ from collector.protocols import creation
 from collector.protocols.creation import AT_REST, create_collection, parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import language_limits
-from collector.seeds.looser_thresholds import fitting_length
-from collector.seeds.selection import empty_splits
+from collector.seeds.selection import empty_splits, fitting_length
 from collector.serving.sample import is_sample
 from common.actions import ActionError
 from common.money import cents_of

@@ -21,7 +21,7 @@ from annotation.dashboard.tests.making import once_in
 from annotation.jobs import has_due_work
 from annotation.models import Rehearsal, RehearsalPage
 from annotation.tests.making import make_collection
-from collector.ingest.documents import ingestion, removal, uploads
+from collector.ingest.documents import ingestion, uploads
 from collector.ingest.documents.tests.making import ARABIC, prose
 from collector.ingest.documents.uploads import safe_path, work_on
 from collector.models import (
@@ -385,7 +385,7 @@ def test_a_corpus_that_is_removed_takes_files_along_that_were_kept(
     broken = DocumentUpload.objects.filter(state=WorkState.WAITING)
     broken.update(state=WorkState.FAILED, attempts=3, ended_at=timezone.now())
     assert len(list((home / "uploads").iterdir())) == 1
-    removal.remove_corpus(Corpus.objects.get())
+    uploads.remove_corpus(Corpus.objects.get())
     assert list((home / "uploads").iterdir()) == []
 
 
@@ -554,7 +554,7 @@ def test_thousands_of_documents_are_forgotten_in_what_is_said_of_thousands(rita:
     notes.append(f"x, y.txt, and z, {names[7]} and q have the same text.")
     DocumentUpload.objects.update(outcome={"added": [*names, "a.txt"], "notes": notes})
     began = perf_counter()
-    removal._forget(Corpus.objects.get(), names)
+    uploads._forget(Corpus.objects.get(), names)
     assert perf_counter() - began < 3
     told = DocumentUpload.objects.get().outcome
     assert told == {"added": ["a.txt"], "notes": ["files/3.html.html: 2 tables are left out."]}
@@ -569,9 +569,9 @@ def test_a_removal_that_dies_before_it_is_stored_leaves_no_index_of_before(
     send(rita, documents=[sent("a.txt", prose(6)), sent("b.txt", prose(5, "b "))])
     read_all()
     build_passages(Corpus.objects.get())
-    monkeypatch.setattr(removal, "count_again", die)
+    monkeypatch.setattr(uploads, "count_again", die)
     with pytest.raises(KeyboardInterrupt):
-        removal.remove_document(Article.objects.order_by("page_id")[0])
+        uploads.remove_document(Article.objects.order_by("page_id")[0])
     assert Article.objects.count() == 2
     assert not [each for each in home.rglob("*") if each.is_file() and "retrieval" in each.parts]
 
@@ -627,9 +627,9 @@ def test_a_corpus_that_a_colleague_removes_meanwhile_says_so(rita: Client) -> No
     send(rita, documents=[sent("a.txt", prose(6))])
     read_all()
     mine, theirs = Corpus.objects.get(), Corpus.objects.get()
-    removal.remove_corpus(theirs)
+    uploads.remove_corpus(theirs)
     with pytest.raises(ActionError, match="removed a moment ago"):
-        removal.remove_corpus(mine)
+        uploads.remove_corpus(mine)
 
 
 def test_documents_are_sought_by_their_words_and_sorted(rita: Client) -> None:

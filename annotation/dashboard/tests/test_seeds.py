@@ -9,7 +9,7 @@ from annotation.dashboard.tests.making import send
 from annotation.dashboard.tests.test_collections import queries
 from annotation.templatetags.dashboard_words import counted_as, language_name
 from collector.models import Collection
-from collector.seeds.looser_thresholds import LooserThreshold, LooserThresholds
+from collector.seeds.selection import LooserThreshold, LooserThresholds
 from tasks.tests.making import make_collection, make_corpus
 
 pytestmark = pytest.mark.django_db

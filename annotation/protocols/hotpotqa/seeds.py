@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
-from collector.candidates.pools import Pair, Pools
+from collector.candidates.candidate_sets import Pair, Pools
 from collector.models import Corpus, Paragraph
 from collector.seeds.candidate import Candidate
 from common.actions import ActionError

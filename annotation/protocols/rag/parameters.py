@@ -9,7 +9,7 @@ from collector.protocols.stage_tables import (
     EvidenceQuestionTable,
     SearchAnswerTable,
 )
-from collector.seeds.passage_sets.drawing import PassageSetsTable
+from collector.seeds.passage_drawing import PassageSetsTable
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1

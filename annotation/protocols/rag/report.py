@@ -19,7 +19,7 @@ from annotation.records.schema import (
 )
 from annotation.tables.table import NO_QUESTION, Cell, Table, share, share_of_items
 from collector.retrieval.terms import parted
-from collector.seeds.passage_sets.drawing import RULES
+from collector.seeds.passage_drawing import RULES
 
 if TYPE_CHECKING:
     from annotation.protocols.rag.parameters import Parameters

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from collector.models import Corpus
 from collector.retrieval.index import RetrievalError
 from collector.seeds.candidate import Offered
-from collector.seeds.passage_sets.corpus import passage_sets, set_counter
+from collector.seeds.passage_sets import passage_sets, set_counter
 from common.actions import ActionError
 
 if TYPE_CHECKING:

@@ -5,14 +5,16 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from collector.candidates.pools import Union, pools_of, union_of
-from collector.candidates.proposals import (
+from collector.candidates.candidate_sets import (
     CandidatesError,
     Proposal,
     Proposer,
+    Union,
     add_sets,
     decide,
+    pools_of,
     try_pair,
+    union_of,
 )
 from collector.candidates.tests.making import make_pairs, make_towns
 from collector.models import Article, CandidateSet, Collection, CollectionState, Corpus, Seed

@@ -5,9 +5,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from collector.graph.files import Page
 from collector.graph.graph_builder import build
 from collector.graph.graph_file import Graph
-from collector.graph.pages import Page
 from collector.ingest.ingestion import CorpusOptions, ingest_files
 from collector.ingest.tests.dumps import dump, write
 from collector.models import Corpus

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from collector.candidates.proposals import (
+from collector.candidates.candidate_sets import (
     UNSEEN,
     AddedSets,
     CandidatesError,

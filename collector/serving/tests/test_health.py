@@ -8,10 +8,10 @@ from django.core.cache import cache
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import Client
 
-from collector.serving import health, liveness
+from collector.serving import health
 
 pytestmark = pytest.mark.django_db
-PULSES = (liveness.CLOCK, liveness.JOBS, liveness.DIALOGS)
+PULSES = (health.CLOCK, health.JOBS, health.DIALOGS)
 PARTS = {"database", "disk", "broker", *PULSES}
 
 
@@ -21,7 +21,7 @@ def _at_work(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.CELERY_BROKER_URL = "memory://localhost/"
     monkeypatch.setattr(health.jobs, "is_alive", lambda: True)
     for name in PULSES:
-        liveness.record_beat(name)
+        health.record_beat(name)
 
 
 def told(status: int) -> dict[str, bool]:

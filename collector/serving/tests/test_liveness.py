@@ -10,8 +10,8 @@ from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from collector.celery import app
-from collector.serving import liveness
-from collector.serving.liveness import CLOCK, Clock, is_alive
+from collector.serving import health
+from collector.serving.health import CLOCK, Clock, is_alive
 from collector.settings import DIALOG_POLL_SECONDS, POLL_SECONDS
 
 
@@ -26,8 +26,8 @@ class Stood:
             self.clock, "apply_entry", lambda entry, **_: self.sent.append(entry.name)
         )
         monkeypatch.setattr(Clock, "producer", None)
-        monkeypatch.setattr(liveness, "_has_work", lambda entry: self.has_work)
-        monkeypatch.setattr(liveness, "monotonic", lambda: self.now)
+        monkeypatch.setattr(health, "_has_work", lambda entry: self.has_work)
+        monkeypatch.setattr(health, "monotonic", lambda: self.now)
 
 
 @pytest.fixture
@@ -60,18 +60,18 @@ def test_each_job_is_looked_for_in_its_own_time(stood: Stood) -> None:
 
 @pytest.mark.pure
 def test_it_keeps_no_file_and_gives_a_sign(stood: Stood, settings: Any) -> None:
-    assert settings.CELERY_BEAT_SCHEDULER == "collector.serving.liveness:Clock"
+    assert settings.CELERY_BEAT_SCHEDULER == "collector.serving.health:Clock"
     assert not hasattr(stood.clock, "_store")
     cache.clear()
     assert not is_alive(CLOCK)
     stood.clock.tick()
     assert is_alive(CLOCK)
-    assert not is_alive(liveness.JOBS)
+    assert not is_alive(health.JOBS)
 
 
 @pytest.mark.pure
 def test_a_job_without_work_is_sent_only_to_show_that_somebody_would_do_it(stood: Stood) -> None:
-    while stood.now < 2 * liveness.SIGN_SECONDS:
+    while stood.now < 2 * health.SIGN_SECONDS:
         stood.now += stood.clock.tick()
     assert stood.sent.count("due") == stood.sent.count("dialogs") == 2
     stood.has_work = True
@@ -84,7 +84,7 @@ def test_rows_tell_whether_a_job_has_work(db: None, settings: Any) -> None:
     assert settings.JOB_HAS_WORK.keys() == settings.CELERY_BEAT_SCHEDULE.keys()
     for name in settings.JOB_HAS_WORK:
         with CaptureQueriesContext(connection) as asked:
-            assert liveness._has_work(ScheduleEntry(name=name, app=app)) is False
+            assert health._has_work(ScheduleEntry(name=name, app=app)) is False
         assert len(asked) == 1, "the clock asks all day"
 
 
@@ -95,5 +95,5 @@ def test_a_job_is_sent_where_the_database_does_not_answer(
         raise OperationalError
 
     monkeypatch.setattr("tasks.jobs.has_open_dialogs", away)
-    monkeypatch.setattr(liveness.connection, "close", lambda: None)
-    assert liveness._has_work(ScheduleEntry(name="dialogs", app=app))
+    monkeypatch.setattr(health.connection, "close", lambda: None)
+    assert health._has_work(ScheduleEntry(name="dialogs", app=app))

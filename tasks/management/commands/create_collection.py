@@ -11,7 +11,7 @@ from collector.lookup import corpus_named
 from collector.protocols.creation import create_collection, withholds
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment, language_limits
-from collector.seeds.looser_thresholds import fitting_length
+from collector.seeds.selection import fitting_length
 from common.actions import ActionError
 from common.command_line import MANAGE, Printout, ResultCommand, amount, seed
 from tasks.crowd.requester_api import MarketplaceError, asked_once

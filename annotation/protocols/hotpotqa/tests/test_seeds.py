@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chisquare
 
 from annotation.protocols.hotpotqa.seeds import candidates, draws
-from collector.candidates.pools import Pools
+from collector.candidates.candidate_sets import Pools
 from collector.graph.tests.making import graph_of_links
 from collector.protocols.loading import get_protocol
 from common.actions import ActionError

@@ -24,8 +24,7 @@ from collector.models import (
     Subcategory,
 )
 from collector.protocols.loading import get_protocol
-from collector.seeds.looser_thresholds import find_looser
-from collector.seeds.selection import noun_of, select_seeds
+from collector.seeds.selection import find_looser, noun_of, select_seeds
 
 pytestmark = pytest.mark.django_db
 

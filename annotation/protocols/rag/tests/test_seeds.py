@@ -20,8 +20,8 @@ from annotation.replay.recreation import recreate_seeds
 from collector.models import Collection, Corpus, SeedParagraph
 from collector.models.accounts import owner
 from collector.protocols.loading import get_protocol
-from collector.seeds.looser_thresholds import find_looser
-from collector.seeds.passage_sets.corpus import passage_sets
+from collector.seeds.passage_sets import passage_sets
+from collector.seeds.selection import find_looser
 from tasks.costs import estimate
 from tasks.tests.making import NOW
 from tests.page_workers import run
@@ -131,7 +131,7 @@ def test_a_corpus_that_takes_too_long_to_count_is_not_counted(
     settings.HOME = tmp_path
     ingest(write_documents(tmp_path / "own"), "coast")
     chosen("large", 1)
-    monkeypatch.setattr("collector.seeds.passage_sets.corpus.MOST_COUNTED", 3)
+    monkeypatch.setattr("collector.seeds.passage_sets.MOST_COUNTED", 3)
     found = find_looser(Collection.objects.get(slug="large"), 90)
     assert (found.single, found.together) == ([], [])
 

@@ -14,7 +14,7 @@ from annotation.protocols.squad.tests.conftest import publish_small
 from annotation.protocols.squad.tests.test_whole_way import questions_of, release
 from collector.models import Collection, Corpus
 from collector.protocols.loading import get_protocol
-from collector.seeds.looser_thresholds import fitting_length
+from collector.seeds.selection import fitting_length
 from tests.page_workers import Person, look
 
 pytestmark = pytest.mark.django_db

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from annotation.protocols import folds
 from collector.retrieval.terms import Signatures
-from collector.seeds.passage_sets.corpus import Passage, survey
-from collector.seeds.passage_sets.drawing import (
+from collector.seeds.passage_drawing import (
     DocumentNames,
     Drawn,
     PassageSetsTable,
     TermReader,
     draw,
 )
-from collector.seeds.passage_sets.tests.planted import plant, prose
+from collector.seeds.passage_sets import Passage, survey
+from collector.seeds.tests.planted import plant, prose
 
 pytestmark = pytest.mark.pure
 SHARES = {"single": 0.2, "shared_terms": 0.45, "citation": 0.2, "section": 0.15}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from collector.seeds.passage_sets.corpus import Passage
+from collector.seeds.passage_sets import Passage
 
 MIN_CHARACTERS, MAX_CHARACTERS = 200, 2500
 PER_DOCUMENT = 6

@@ -21,7 +21,7 @@ from collector.models.corpus import ArticleKind, CorpusKind, ParagraphKind
 from collector.retrieval.passages import PassageIndex, build_passages, passages_of
 from collector.retrieval.terms import Signatures, terms
 from collector.seeds.candidate import GROUP, Candidate, Offered, step
-from collector.seeds.passage_sets.drawing import (
+from collector.seeds.passage_drawing import (
     CAPITAL,
     DocumentNames,
     Drawn,

@@ -1,1 +1,0 @@
-"""Draws sets of one to three passages that belong together, of documents without hyperlinks."""
