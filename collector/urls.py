@@ -6,7 +6,7 @@ from collector.serving.health import health
 from collector.serving.metrics import metrics
 
 handler400 = "tasks.pages.notice_pages.unreadable"
-handler500 = "tasks.pages.unavailable.server_error"
+handler500 = "tasks.pages.entry_views.server_error"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("health", health, name="health"),

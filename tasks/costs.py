@@ -22,7 +22,7 @@ from collector.models import Collection, CollectionRevision, CollectionState, Se
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import DialogTable
-from tasks.dialog.pay import longest_dialog_cents, longest_wait_cents, usual_dialog_cents
+from tasks.dialog.settlement import longest_dialog_cents, longest_wait_cents, usual_dialog_cents
 from tasks.ledger import budget
 from tasks.ledger.performance_bonuses import most_cents
 from tasks.models import (

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from collector.models import CollectionState
 from common.metrics import SYNTHETIC, Row, RowMetrics, seconds_since
-from tasks.ledger.book_differences import differences
+from tasks.ledger.budget import differences
 from tasks.models import (
     Dialog,
     DialogState,

@@ -18,7 +18,7 @@ from tasks import hits
 from tasks.models import Answer, Posting
 from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.simulated_contract import SIMULATED
-from tasks.simulation.work_page import Opener
+from tasks.simulation.worker import Opener
 from tasks.tests.making import entry_query
 from tasks.work import units
 

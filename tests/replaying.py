@@ -37,8 +37,7 @@ from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.browser import Browser
 from tasks.simulation.identity import introduce
 from tasks.simulation.simulated_contract import SIMULATED
-from tasks.simulation.work_page import WorkPage
-from tasks.simulation.worker import SimulatedWorker
+from tasks.simulation.worker import SimulatedWorker, WorkPage
 from tasks.work import leases
 from tests.serving import ROOT
 

@@ -28,8 +28,7 @@ from tasks.models import (
 from tasks.people import eligibility, qualifications
 from tasks.simulation.browser import Browser, Page
 from tasks.simulation.identity import introduce
-from tasks.simulation.work_page import WorkPage
-from tasks.simulation.worker import SimulatedWorker
+from tasks.simulation.worker import SimulatedWorker, WorkPage
 from tasks.work import leases
 from tasks.work.dialog_rules import Role
 from tasks.work.kinds.registry import kind_of

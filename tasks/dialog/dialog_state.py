@@ -19,7 +19,7 @@ from tasks.models import Dialog, DialogState, Lease, Posting, Session, Ticket, T
 from tasks.work import dialog_rules as rules
 from tasks.work.dialog_rules import Ending, Reply, Role, limits_of
 from tasks.work.kinds.kind import table_as
-from tasks.work.sections import Section, section_of
+from tasks.work.passages import Section, section_of
 
 M = TypeVar("M", bound=Model)
 TICKET_QUERY = JoinedQuery(

@@ -13,7 +13,7 @@ from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import DialogTable
 from collector.serving.plan import LONGEST_MESSAGE_BYTES
 from tasks.dialog.partner_view import trial_state
-from tasks.dialog.pay import usual_turns_cents
+from tasks.dialog.settlement import usual_turns_cents
 from tasks.models import (
     Exposure,
     Lease,
@@ -37,7 +37,7 @@ from tasks.work.kinds.kind import (
     protocol_problems,
     table_as,
 )
-from tasks.work.sections import section_of
+from tasks.work.passages import section_of
 from tasks.work.widgets import reply
 from tasks.work.widgets.problems import Problem
 

@@ -312,7 +312,10 @@ def _store_in_sqlite(moves: Sequence[JudgedMove]) -> list[Any]:
     ]
     given = {"given": orjson.dumps(rows).decode()}
     with transaction.atomic():
-        stored = [*execute(ASK_IN_SQLITE, given), *execute(ANSWER_IN_SQLITE, given)]
+        # A question is a move of the student, after which the teacher has to move.
+        n_asked = sum(each.dialog.state.to_move is Role.TEACHER for each in moves)
+        stored = execute(ASK_IN_SQLITE, given) if n_asked else []
+        stored += execute(ANSWER_IN_SQLITE, given) if n_asked < len(moves) else []
         keys = set(stored)
         moved = [row for row in rows if (row[0], row[2]) in keys]
         change(MOVE_IN_SQLITE, given=orjson.dumps(moved).decode())

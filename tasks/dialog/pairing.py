@@ -20,8 +20,8 @@ from common.prepared_sql import (
     locking,
 )
 from tasks.dialog.dialog_state import dialog_table
-from tasks.dialog.pay import longest_dialog_cents
 from tasks.dialog.presence import FRESH, seconds_waited, who_are_present
+from tasks.dialog.settlement import longest_dialog_cents
 from tasks.ledger import budget
 from tasks.models import (
     Dialog,

@@ -13,7 +13,7 @@ from tasks.dialog.presence import is_present, seconds_waited
 from tasks.models import Dialog, DialogState, PartnerReport, Ticket, TicketState
 from tasks.work import dialog_rules as rules
 from tasks.work.dialog_rules import Ending, Role
-from tasks.work.sections import Section
+from tasks.work.passages import Section
 
 # So many dialogs that were not broken off tell how long one usually is.
 USUAL_OF = 50

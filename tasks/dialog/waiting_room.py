@@ -9,7 +9,7 @@ from collector.protocols.creation import parameters_of
 from tasks.dialog import moves, settlement
 from tasks.dialog.dialog_state import dialog_table
 from tasks.dialog.pairing import open_dialog
-from tasks.dialog.pay import longest_wait_cents
+from tasks.dialog.settlement import longest_wait_cents
 from tasks.ledger import budget
 from tasks.models import Lease, LeaseState, Ticket, TicketState
 from tasks.people.qualifications import roles_of

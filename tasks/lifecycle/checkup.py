@@ -15,7 +15,7 @@ from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.dialog import maintenance as dialog_maintenance
 from tasks.dialog import moves, settlement, waiting_room
-from tasks.ledger import book_differences
+from tasks.ledger import budget
 from tasks.lifecycle.maintenance import maintain_alone
 from tasks.models import (
     Dialog,
@@ -93,14 +93,14 @@ def different_books() -> list[str]:
     """Return the budgets that differ from the rows they sum up."""
     return [
         f"{each.slug}: spent is {each.spent} cents and held {each.reserved} cents more than rows"
-        for each in book_differences.differences()
+        for each in budget.differences()
     ]
 
 
 def mend_books() -> None:
     """Let each budget say what its rows say."""
-    for each in book_differences.differences():
-        book_differences.mend(each)
+    for each in budget.differences():
+        budget.mend(each)
 
 
 def stale_tickets() -> list[str]:

@@ -12,9 +12,8 @@ from django.views.decorators.http import require_safe
 
 from tasks.models import Answer, Grant, Identity, Lease, Submission, Turn
 from tasks.pages import notice_pages
-from tasks.work.answer_summary import answer_text, type_words
-from tasks.work.passages import paragraphs_of
-from tasks.work.sections import section_of
+from tasks.work.kinds.voting import answer_text, type_words
+from tasks.work.passages import paragraphs_of, section_of
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,7 @@ from tasks.simulation.conversation import Conversation
 from tasks.simulation.crowd import Crowd
 from tasks.simulation.identity import forget_times, introduce, mark_synthetic
 from tasks.simulation.simulated_contract import SIMULATED, RealWork, SimulatedModule
-from tasks.simulation.work_page import Opener
-from tasks.simulation.worker import Script, SimulatedWorker
+from tasks.simulation.worker import Opener, Script, SimulatedWorker
 from tasks.work.kinds.kind import Item
 from tasks.work.kinds.registry import kind_of
 from tasks.work.reading import article_page

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 from collector.protocols.loading import Part
 from collector.protocols.parameters import Parameters
 from tasks.simulation.behaviour import Behaviour
-from tasks.simulation.work_page import Opener
+from tasks.simulation.worker import Opener
 from tasks.work.kinds.kind import Data, Item
 
 # What a page is told, and what it sends: JSON.

@@ -14,7 +14,7 @@ from tasks import hits
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.ledger import budget, lease_reserves
-from tasks.ledger.book_differences import differences
+from tasks.ledger.budget import differences
 from tasks.lifecycle import maintenance
 from tasks.models import (
     Grant,

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management import call_command
 
 from tasks.models import Answer, Dialog, Payment, Ticket
-from tasks.work.sections import section_of
+from tasks.work.passages import section_of
 from tests.browser.rows import read_sample
 
 CHOSEN = (

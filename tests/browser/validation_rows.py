@@ -9,7 +9,7 @@ from collector.ingest.segmentation import split
 from collector.models import Collection, Seed
 from tasks.models import Answer, Question
 from tasks.tests.making import make_worker
-from tasks.work.sections import section_of
+from tasks.work.passages import section_of
 
 LAX = (
     "seeds.category_keywords=[]",

@@ -132,7 +132,7 @@ def state() -> dict[str, Any]:
 def sections() -> dict[str, dict[str, str]]:
     """Return each dialog's section, and what its student may know of it."""
     from tasks.models import Dialog
-    from tasks.work.sections import section_of
+    from tasks.work.passages import section_of
 
     found = {}
     for dialog in Dialog.objects.select_related("topic"):

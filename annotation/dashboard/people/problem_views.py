@@ -20,7 +20,7 @@ from tasks.models import PartnerReport, ProblemReport, ReportDecision, Turn, Uni
 from tasks.people import reports
 from tasks.people.reports import MOST_WORDS
 from tasks.work.kinds.registry import kinds_that_pair
-from tasks.work.sections import section_of
+from tasks.work.passages import section_of
 
 PROBLEMS_PER_PAGE = 20
 PARTNERS_PER_PAGE = 10

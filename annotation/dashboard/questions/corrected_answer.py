@@ -11,8 +11,8 @@ from collector.retrieval.index import RetrievalError
 from collector.retrieval.passages import search
 from common.actions import ActionError
 from tasks.models import Answer, Question
-from tasks.work.answer_summary import type_words
 from tasks.work.kinds.registry import kind_of
+from tasks.work.kinds.voting import type_words
 from tasks.work.passages import name_of, paragraph_of
 from tasks.work.passages import passages_by_id as passages
 from tasks.work.widgets.number import clean as clean_number

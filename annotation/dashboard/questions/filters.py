@@ -34,7 +34,7 @@ from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import FOLDS
 from common.searching import holds
 from tasks.models import Answer, Question
-from tasks.work.answer_summary import type_words
+from tasks.work.kinds.voting import type_words
 
 MAX_SEARCH = 200
 MAX_SPLIT = 40

@@ -12,8 +12,8 @@ from collector.ingest.link_resolution import Resolver
 from collector.models import Corpus, Document, Paragraph, Section, Seed, SeedParagraph, Stage
 from tasks.models import Answer, Dialog, Question, Submission
 from tasks.simulation.identity import genuine
-from tasks.work.answer_summary import answer_text, type_words, written_beside
-from tasks.work.sections import section_text
+from tasks.work.kinds.voting import answer_text, type_words, written_beside
+from tasks.work.passages import section_text
 from tasks.work.widgets.reply import SECTION
 from tasks.work.widgets.spans import MAIN
 

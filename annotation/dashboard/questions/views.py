@@ -65,8 +65,8 @@ from annotation.models import Override, Verdict
 from common.actions import ActionError
 from common.sent_form import FIELD, check_seen, version_of
 from tasks.models import Answer, Question
-from tasks.work.answer_summary import answer_text, type_words, written_beside
 from tasks.work.kinds.registry import kind_of
+from tasks.work.kinds.voting import answer_text, type_words, written_beside
 from tasks.work.widgets.spans import MAIN
 
 PER_PAGE = 25

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from tasks.simulation.behaviour import Behaviour
-    from tasks.simulation.work_page import Opener
+    from tasks.simulation.worker import Opener
 
 _SENTENCE = re.compile(r"[^.!?]+[.!?]?")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")

@@ -8,7 +8,7 @@ from typing import Any
 from annotation.protocols.hotpotqa.replay import Replay, read_replay
 from annotation.protocols.hotpotqa.typed_work import answer, write
 from tasks.simulation.behaviour import Behaviour
-from tasks.simulation.work_page import Opener
+from tasks.simulation.worker import Opener
 
 
 def fill(

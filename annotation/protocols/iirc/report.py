@@ -41,7 +41,7 @@ from annotation.tables.labels import labels_of
 from annotation.tables.table import Cell, Table, share, share_of_items
 from collector.protocols.parameters import FOLDS
 from collector.protocols.stage_tables import read_scheme
-from tasks.work.answer_summary import type_words
+from tasks.work.kinds.voting import type_words
 
 if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters

@@ -27,7 +27,7 @@ from annotation.records.schema import (
     chosen_vote,
     released_votes,
 )
-from tasks.work.sections import section_text
+from tasks.work.passages import section_text
 
 SPLITS = tuple(FILES)
 QUESTION_COLUMNS = {

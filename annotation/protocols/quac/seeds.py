@@ -18,7 +18,7 @@ from collector.models import Article, Corpus, Paragraph
 from collector.retrieval.terms import terms
 from collector.seeds.articles import articles_in, articles_with, incoming_links
 from collector.seeds.candidate import Candidate, Offered, step
-from tasks.work.sections import section_text
+from tasks.work.passages import section_text
 
 if TYPE_CHECKING:
     from annotation.protocols.quac.parameters import Parameters, SeedsTable

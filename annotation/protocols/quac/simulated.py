@@ -7,7 +7,7 @@ from typing import Any
 from annotation.protocols.quac.replay import replay
 from annotation.protocols.quac.talking import answer, speak
 from tasks.simulation.behaviour import Behaviour
-from tasks.simulation.work_page import Opener
+from tasks.simulation.worker import Opener
 from tasks.work.widgets.reply import passages_of
 
 __all__ = ["fill", "inspect", "replay", "speak"]

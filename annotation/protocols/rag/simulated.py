@@ -10,7 +10,7 @@ from tasks.work.widgets.evidence import is_inside_word
 
 if TYPE_CHECKING:
     from tasks.simulation.behaviour import Behaviour
-    from tasks.simulation.work_page import Opener
+    from tasks.simulation.worker import Opener
 
 # Quoted words are searched for, and found again, by those who answer.
 BETWEEN = "what stands between “{left}” and “{right}”"

@@ -10,7 +10,7 @@ from tasks.work.widgets import spans
 
 if TYPE_CHECKING:
     from tasks.simulation.behaviour import Behaviour
-    from tasks.simulation.work_page import Opener
+    from tasks.simulation.worker import Opener
 
 # Quoted words are found again by those who answer.
 ASKED = (

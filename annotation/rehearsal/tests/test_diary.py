@@ -23,7 +23,7 @@ from tasks.costs import estimate, totals
 from tasks.pages.work_page import CLOSING, OPENING
 from tasks.simulation.browser import Browser, parse_page
 from tasks.simulation.crowd import Result
-from tasks.simulation.work_page import WorkPage
+from tasks.simulation.worker import WorkPage
 from tasks.tests.making import make_collection
 
 STATE = {

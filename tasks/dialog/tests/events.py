@@ -12,14 +12,7 @@ from collector.protocols.creation import parameters_of
 from tasks.dialog import (
     maintenance as dialog_maintenance,
 )
-from tasks.dialog import (
-    moves,
-    pairing,
-    pay,
-    presence,
-    settlement,
-    waiting_room,
-)
+from tasks.dialog import moves, pairing, presence, settlement, waiting_room
 from tasks.dialog.dialog_state import state_of, view_of
 from tasks.dialog.moves import Move
 from tasks.dialog.tests.making import make_lease, message
@@ -39,7 +32,7 @@ from tasks.tests.making import NOW
 from tasks.work import dialog_rules as rules
 from tasks.work import leases
 from tasks.work.dialog_rules import Ending, Refused, Reply, limits_of
-from tasks.work.sections import section_of
+from tasks.work.passages import section_of
 
 COST = Sum(F("amount_cents") + F("fee_cents"), default=0)
 
@@ -128,19 +121,19 @@ class Crowd:
 
     def look_after_with_a_power_cut(self) -> None:
         """Settle what is over, and die where money is about to move."""
-        whole = pay._settle
+        whole = settlement._settle
 
         def die(*_: object) -> None:
             raise PowerCut
 
-        pay._settle = die
+        settlement._settle = die
         try:
             for step in (settlement.settle_all, presence.end_absent):
                 step(self.stage, self.now)
         except PowerCut:
             return
         finally:
-            pay._settle = whole
+            settlement._settle = whole
 
     def go_home(self) -> None:
         """Let everybody close their page, and time pass until nobody can be at it any more."""

@@ -11,7 +11,7 @@ from tasks.dialog.tests.making import message
 from tasks.models import Dialog, Payment, Ticket
 from tasks.tests.making import NOW
 from tasks.work.dialog_rules import Reply, Role
-from tasks.work.sections import section_of
+from tasks.work.passages import section_of
 
 SOON = NOW + timedelta(seconds=10)
 

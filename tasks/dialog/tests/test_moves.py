@@ -14,7 +14,7 @@ from tasks.dialog.tests.talking import SOON, pair
 from tasks.models import Dialog, Turn
 from tasks.tests.making import stage_of
 from tasks.work.dialog_rules import Refused, Reply
-from tasks.work.sections import section_of
+from tasks.work.passages import section_of
 
 pytestmark = pytest.mark.django_db
 NO_ANSWER = Reply(None, None, "dont", "neither")

@@ -11,7 +11,7 @@ from tasks.dialog.tests.making import make_lease, make_talker
 from tasks.models import Dialog
 from tasks.tests.making import consent, write_keys
 from tasks.tests.visiting import open_page, post, state_of
-from tasks.work.sections import section_of
+from tasks.work.passages import section_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 RUN = 8

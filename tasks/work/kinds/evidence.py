@@ -26,8 +26,7 @@ from tasks.work.kinds.writing import (
 )
 from tasks.work.passages import name_of, outlines_of_seeds, passages_of_seeds
 from tasks.work.widgets import evidence, text
-from tasks.work.widgets.entries import Cleaned, clean_all
-from tasks.work.widgets.problems import Problem
+from tasks.work.widgets.problems import Cleaned, Problem, clean_all
 
 
 class NaturalQuestionKind(WritingKind):

@@ -16,9 +16,15 @@ from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import FormTable
 from common.prepared_sql import execute
 from tasks.models import Answer, Lease, Question, Submission, Unit, UnitItem
-from tasks.work.answer_summary import WORDS, answer_text, type_words
 from tasks.work.kinds.kind import Data, Documents, Item, StageKind, table_as
-from tasks.work.kinds.voting import VotingKind, questions_shown, store_votes
+from tasks.work.kinds.voting import (
+    WORDS,
+    VotingKind,
+    answer_text,
+    questions_shown,
+    store_votes,
+    type_words,
+)
 from tasks.work.kinds.writing import WritingKind, seeds_of, store_questions
 from tasks.work.passages import passages_of
 from tasks.work.widgets import form

@@ -30,7 +30,7 @@ from tasks.models import (
 from tasks.work.kinds.answer import store_answers
 from tasks.work.kinds.kind import Data, Documents, Item, entries_of, protocol_problems, table_as
 from tasks.work.kinds.voting import VotingKind, questions_shown
-from tasks.work.sections import section_of
+from tasks.work.passages import section_of
 from tasks.work.widgets import reply
 from tasks.work.widgets.problems import Problem
 

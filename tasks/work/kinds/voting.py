@@ -1,4 +1,4 @@
-"""What the kinds share whose workers answer or judge questions: one vote for each that is shown."""
+"""What the kinds share whose workers answer or judge questions, and an answer in words."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from common.committed_cache import kept_once_committed
 from common.prepared_sql import execute, insert_all
-from tasks.models import Answer, Submission, Unit, UnitItem, Worker
+from tasks.models import Answer, Question, Submission, Unit, UnitItem, Worker
 from tasks.work.kinds.kind import StageKind, entries_of
 
 SHOWN = """
@@ -20,6 +20,17 @@ SELECT item.position, question.id, question.worker_id
 FROM tasks_unititem item JOIN tasks_question question ON question.id = item.question_id
 WHERE item.unit_id = %s
 """
+# The type of an answer in free words; the words stand in its fields.
+WORDS = "words"
+TYPES = {
+    "span": "Words from a text",
+    "value": "Number",
+    "binary": "Yes or no",
+    "none": "No answer",
+    "answer": "An answer with evidence",
+    "bad": "Bad question",
+    WORDS: "In free words",
+}
 
 
 class VotingKind(StageKind):
@@ -84,3 +95,37 @@ def _written(unit_id: int) -> dict[str, tuple[int, str | None]]:
         str(position): (question, writer)
         for position, question, writer in execute(WRITTEN, [unit_id])
     }
+
+
+def type_words(name: str) -> str:
+    """Return what to call a type of answer."""
+    return TYPES.get(name, name.replace("_", " ").capitalize())
+
+
+def written_beside(question: Question) -> list[tuple[str, str]]:
+    """Return what the question's writer filled in beside it, by the name of the field."""
+    given = (question.payload.get("fields") or {}).items()
+    return [(name.replace("_", " ").capitalize(), str(words)) for name, words in given if words]
+
+
+def answer_text(answer: Answer) -> str:
+    """Return the answer in one line."""
+    payload = answer.payload
+    if answer.type == "span":
+        return "; ".join(span["text"] for span in payload.get("spans") or ())
+    if answer.type == "value":
+        return f"{payload.get('value', '')} {payload.get('unit') or ''}".strip()
+    if answer.type == "binary":
+        return str(payload.get("yes_no") or "").capitalize()
+    if answer.type == "none" and payload.get("plausible"):
+        words = "; ".join(span["text"] for span in payload["plausible"])
+        return f"None, though it looks like “{words}”"
+    if answer.type == "answer":
+        return " – ".join(words for name in ("short", "full") if (words := payload.get(name)))
+    if answer.type == "bad":
+        return str(payload.get("reason") or "")
+    given = {name: value for name, value in (payload.get("fields") or {}).items() if value}
+    if answer.type == WORDS and len(given) == 1:
+        # They are the answer itself, not something beside it.
+        return str(*given.values())
+    return "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in given.items())

@@ -6,9 +6,9 @@ from typing import Any
 
 from collector.protocols.stage_tables import EvidenceChecks
 from tasks.work.widgets import choice, spans, text
-from tasks.work.widgets.entries import Cleaned, Item, clean_all
 from tasks.work.widgets.marked import UNSPACED
-from tasks.work.widgets.problems import Problem
+from tasks.work.widgets.problems import Cleaned, Problem, clean_all
+from tasks.work.widgets.problems import PageItem as Item
 from tasks.work.widgets.words import n_words
 
 # From (document, place in it) to a passage's text, None where no such passage may be cited.

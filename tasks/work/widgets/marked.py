@@ -7,7 +7,8 @@ from typing import Any
 
 from collector.protocols.stage_tables import SpanChecks
 from tasks.work.widgets import brief, text
-from tasks.work.widgets.entries import Cleaned, Item, clean_all
+from tasks.work.widgets.problems import Cleaned, clean_all
+from tasks.work.widgets.problems import PageItem as Item
 from tasks.work.widgets.spans import MAIN
 from tasks.work.widgets.words import UNSPACED
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from collector.protocols.stage_tables import PairChecks
 from tasks.work.widgets import brief, facts, text
-from tasks.work.widgets.entries import Cleaned, Item, clean_all
+from tasks.work.widgets.problems import Cleaned, clean_all
+from tasks.work.widgets.problems import PageItem as Item
 
 
 def clean_written(raw: object, items: Sequence[Item], checks: PairChecks) -> Cleaned:

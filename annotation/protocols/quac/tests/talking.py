@@ -6,7 +6,7 @@ from uuid import NAMESPACE_URL, uuid5
 from collector.models import Collection, Seed
 from tasks.models import Answer, Exposure, Question, Worker
 from tasks.tests.making import NOW
-from tasks.work.sections import section_of
+from tasks.work.passages import section_of
 
 Turn = tuple[str, str | None, str, str]
 

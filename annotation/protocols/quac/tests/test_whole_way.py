@@ -29,7 +29,7 @@ from tasks.models import Answer, Exposure, Grant, Payment, Question, Topic, Unit
 from tasks.people import qualifications
 from tasks.tests.making import make_worker, name_qualification, stage_of, write_keys
 from tasks.work import units
-from tasks.work.sections import section_of
+from tasks.work.passages import section_of
 from tests.page_workers import Person, look, next_step, run
 
 SAMPLE = Path(__file__).resolve().parents[4] / "deploy" / "sample" / "quarnsey.xml"
