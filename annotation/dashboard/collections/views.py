@@ -316,7 +316,7 @@ def housekeeping_page(request: HttpRequest, context: CollectionContext) -> HttpR
     row = context.collection
     return context.render(
         request,
-        "collections/creation.html",
+        "collections/housekeeping.html",
         tab="collection",
         can_drop=row.state == CollectionState.DRAFT,
         can_archive=row.state in AT_REST,
