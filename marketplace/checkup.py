@@ -1,6 +1,5 @@
 """What a crash, or a hand in the database, can leave in the marketplace's rows."""
 
-from django.db import transaction
 from django.db.models import Count, F, Q
 
 from common.checkup import Check, index_check
@@ -16,7 +15,7 @@ from marketplace.models import (
     LedgerKind,
     Requester,
 )
-from marketplace.router import DATABASE
+from marketplace.router import DATABASE, atomic
 
 
 def wrong_counters() -> list[str]:
@@ -70,7 +69,7 @@ def _causes(kind: LedgerKind) -> set[int]:
 
 def enter_missing() -> None:
     """Enter them: the worker is owed what they did."""
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         for work in _without_reward():
             at = work.approved_at or clock.now()
             requester, worker = work.hit.requester_id, work.worker_id
@@ -96,7 +95,7 @@ def wrong_accounts() -> list[str]:
 
 def mend_accounts() -> None:
     """Set what each account holds by its HITs, and what it has free by the ledger."""
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         list(Requester.objects.select_for_update())
         for row in account_differences():
             Requester.objects.filter(pk=row.requester_id).update(

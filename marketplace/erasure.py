@@ -3,13 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Model, Q, QuerySet
 
 from common.erasure import Rows, erase_rows
 from marketplace.hits.acceptance import give_back
 from marketplace.models import Assignment, AssignmentState, Contest, Worker
-from marketplace.router import DATABASE
+from marketplace.router import DATABASE, atomic
 
 # Who may prove to be the worker; not theirs to read, and of no use to them.
 SECRET = {"password", "link_digest", "token_digest", "secret", "key"}
@@ -106,7 +105,7 @@ def erase(worker: Worker, now: datetime) -> None:
 
     HITs in progress are returned, those of accounts that were merged into this one too.
     """
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         mine = Worker.objects.filter(Q(pk=worker.pk) | Q(merged_into=worker)).order_by("pk")
         # Another tab that accepts a HIT meanwhile waits, and then finds the account closed.
         accounts = [account.pk for account in mine.select_for_update()]

@@ -2,8 +2,15 @@
 
 from typing import Any
 
+from django.db import transaction
+
 DATABASE = "marketplace"
 APP_LABEL = "marketplace"
+
+
+def atomic() -> transaction.Atomic:
+    """Return a transaction of the marketplace's own database."""
+    return transaction.atomic(using=DATABASE)
 
 
 class MarketplaceRouter:

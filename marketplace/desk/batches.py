@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db import transaction
 from django.http import HttpRequest
 
 import marketplace.operations  # noqa: F401  (importing the package registers the operations)
@@ -39,7 +38,7 @@ from marketplace.questions.template import (
     template_of,
     variables,
 )
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.wire.calls import OPERATIONS, Call
 from marketplace.wire.errors import RequestError, WireError
 from marketplace.wire.shapes import load_request
@@ -82,7 +81,7 @@ def make_batch(
     if wanted and not table.lines:
         raise BatchError("The file has no rows under its first line. Add one row for each HIT.")
     lines = [values for _, values in table.lines] or [{}]
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         batch = Batch.objects.create(
             project=project,
             form_key=form_key,
@@ -191,7 +190,7 @@ def begin(batch: Batch, now: datetime, seen_cents: int | None) -> None:
         return
     check_before(batch)
     _check_rows(batch)
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         row = Batch.objects.select_for_update().get(pk=batch.pk)
         if row.published_at is None:
             read = (batch.terms, batch.mapping)
@@ -221,7 +220,7 @@ def publish_some(batch: Batch, call: Call, seconds: float = SECONDS_AT_ONCE) -> 
 
 
 def _publish_row(batch: Batch, key: int, kind: str, call: Call) -> None:
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         row = BatchRow.objects.select_for_update().get(pk=key)
         if row.hit_id is not None:
             return

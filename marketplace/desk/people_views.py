@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from django import forms
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpResponse
 from django.shortcuts import redirect
@@ -47,7 +47,7 @@ from marketplace.people.invitations import (
 )
 from marketplace.people.requirements import record_of
 from marketplace.people.worker_import import COLUMNS, Outcome, import_workers
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.web.desk_pages import (
     DeskRequest,
     SeenForm,
@@ -127,7 +127,7 @@ def worker(request: DeskRequest, key: int) -> HttpResponse:
     found = found_worker(key)
     if request.method != "POST":
         return _drawn(request, found, PersonForm(initial=_known(found)), 200)
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         Worker.objects.select_for_update().get(pk=key)
         found = found_worker(key)
         form = PersonForm(request.POST, initial=_known(found))
@@ -184,7 +184,7 @@ def _keep(form: PersonForm, found: Worker) -> bool:
         "notes": values["notes"],
     }
     try:
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             found.save(update_fields=["display_name"])
             forget_name(found, kept["mturk_id"] or "")
             if kept["mturk_id"]:
@@ -216,7 +216,7 @@ def close(request: DeskRequest, key: int) -> HttpResponse:
         leave_notice(request, "Use the button beside the worker's name.")
         return redirect("desk-worker", key=key)
     rows = Worker.objects.filter(pk=key, merged_into=None, erased_at=None)
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         if rows.filter(is_active=not opens).update(is_active=opens):
             if not opens:
                 found.sessions.all().delete()
@@ -237,7 +237,7 @@ def merge_into(request: DeskRequest, key: int) -> HttpResponse:
         leave_notice(request, f"There is no worker {second_id[:40] or 'without an id'}.")
         return redirect("desk-worker", key=key)
     try:
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             n_left = merge(found, second, clock.now())
             record(request, f"Merged worker {second.worker_id} into {found.worker_id}")
     except MergeError as error:
@@ -279,7 +279,7 @@ def groups(request: DeskRequest) -> HttpResponse:
     problem = ""
     if request.method == "POST":
         try:
-            with transaction.atomic(using=DATABASE):
+            with atomic():
                 made = make_group(
                     request.POST.get("name", ""), request.POST.get("description", ""), clock.now()
                 )
@@ -312,7 +312,7 @@ def group(request: DeskRequest, key: int) -> HttpResponse:
     if request.method == "POST":
         wanted = re.split(r"[\s,;]+", request.POST.get("who", "").strip())
         workers, unknown = _named([one for one in wanted if one])
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             n_added = add_members(row, workers, clock.now())
             if n_added:
                 ids = ", ".join(worker.worker_id for worker in workers)
@@ -352,7 +352,7 @@ def _named(wanted: list[str]) -> tuple[list[Worker], list[str]]:
 def leave(request: DeskRequest, key: int, worker: int) -> HttpResponse:
     """Take a worker out of a group."""
     found, member = _found_group(key), found_worker(worker)
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         if remove_member(found.qualification_type, member, clock.now()):
             record(request, f"Took {member.worker_id} out of the group {found}")
     leave_notice(request, f"{member.display_name} is no longer in {found}.")
@@ -368,7 +368,7 @@ def join(request: DeskRequest, key: int) -> HttpResponse:
     if not (given.isascii() and given.isdigit() and len(given) < 18):
         raise PageError(NO_GROUP)
     found = _found_group(int(given))
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         if add_members(found.qualification_type, [member], clock.now()):
             record(request, f"Added to the group {found}: {member.worker_id}")
     leave_notice(request, f"{member.display_name} is in {found} now.")
@@ -513,7 +513,7 @@ def _handed_out(
         leave_notice(request, "There is nobody to invite like this. Import workers first.")
         return redirect("desk-invitations")
     now, base = clock.now(), base_url(request)
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         letters = invite(people, delivery, request.desk.user.name, now, row)  # type: ignore[arg-type]
         record(request, f"Invited {len(letters)} workers {delivery.label}")
     if delivery == InvitationDelivery.MAIL:
@@ -559,7 +559,7 @@ def revoke_invitation(request: DeskRequest, key: int) -> HttpResponse:
         Invitation.objects.select_related("worker").filter(pk=key, revoked_at=None),
         "There is no such invitation. Choose one from the list.",
     )
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         revoke(found, clock.now())
         record(request, f"Revoked the link of worker {found.worker.worker_id}")
     leave_notice(request, f"The link of {found.worker.display_name} does not work any more.")
@@ -576,7 +576,7 @@ def make_code(request: DeskRequest) -> HttpResponse:
         group = all_groups().filter(pk=chosen["group"] or 0).first()
         row = group.qualification_type if group else None
         try:
-            with transaction.atomic(using=DATABASE):
+            with atomic():
                 # A second click waits for the first one, and finds its code.
                 by = DeskUser.objects.select_for_update().get(pk=request.desk.user.pk).name
                 made = make_class_code(
@@ -599,7 +599,7 @@ def revoke_code(request: DeskRequest, key: int) -> HttpResponse:
     found = first_or_error(
         ClassCode.objects.filter(pk=key), "There is no such code. Choose one from the list."
     )
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         if ClassCode.objects.filter(pk=key, revoked_at=None).update(revoked_at=clock.now()):
             record(request, f"Revoked the class code for {found.label}")
     leave_notice(request, f"Nobody can join {found.label} any more.")

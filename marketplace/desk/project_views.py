@@ -4,7 +4,6 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.db import transaction
 from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import redirect
@@ -21,7 +20,7 @@ from marketplace.models import Project, ProjectKind, Requester
 from marketplace.models.identifiers import digest, new_entity_id
 from marketplace.people.grants import groups
 from marketplace.questions.template import template_of, variables, warnings
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.web.desk_pages import (
     DeskRequest,
     SeenForm,
@@ -207,7 +206,7 @@ def new_project(request: DeskRequest, kind: str) -> HttpResponse:
         if kind == ProjectKind.TEMPLATE:
             form.initial["html"] = STARTER
         return show(request, "new_project.html", here="projects", form=form, kind=kind)
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         _lock_names(request)
         form = form_class(kind)(request.requester, None, request.POST)
         if form.is_valid():
@@ -236,7 +235,7 @@ def project(request: DeskRequest, key: int) -> HttpResponse:
     found = own_project(request, key)
     if request.method != "POST":
         return _drawn(request, found, form=form_class(found.kind)(request.requester, found))
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         _lock_names(request)
         found = Project.objects.select_for_update().get(pk=found.pk)
         form = form_class(found.kind)(request.requester, found, request.POST)
@@ -286,7 +285,7 @@ def add_rows(request: DeskRequest, key: int) -> HttpResponse:
             name = getattr(request.FILES.get("file"), "name", name)
         else:
             table = Table([])
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             Project.objects.select_for_update().get(pk=found.pk)
             of_form = digest(form_key(request) + text)
             made = made_before(found.batches.all(), of_form)

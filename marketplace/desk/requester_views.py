@@ -4,7 +4,6 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect
@@ -20,7 +19,7 @@ from marketplace.models import AccessKey, DeskSession, DeskUser, Requester
 from marketplace.models.identifiers import new_entity_id, new_secret
 from marketplace.people.accounts import open_requester
 from marketplace.people.grants import HOST_ACCOUNT
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.web.desk_pages import (
     DeskRequest,
     SeenForm,
@@ -77,7 +76,7 @@ def present(found: Requester) -> dict[str, str | list[str]]:
 
 def keep_account(request: DeskRequest, found: Requester) -> AccountForm:
     """Return the form that was sent; what it says is kept where it has no errors."""
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         row = Requester.objects.select_for_update().get(pk=found.pk)
         form = AccountForm(request.POST, initial=present(row))
         if form.is_valid():
@@ -150,7 +149,7 @@ def requesters(request: DeskRequest) -> HttpResponse:
     if form.is_valid():
         name = form.cleaned_data["name"].strip()
         if not Requester.objects.filter(name__iexact=name).exists():
-            with transaction.atomic(using=DATABASE):
+            with atomic():
                 requester = open_requester(
                     name, form.cleaned_data["contact"], default_balance_cents(), clock.now()
                 )
@@ -224,7 +223,7 @@ def change_account(request: DeskRequest, key: int) -> HttpResponse:
 def make_key(request: DeskRequest, key: int) -> HttpResponse:
     """Make an access key; its secret is on this one page and nowhere after."""
     found = _found(key)
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         secret = new_secret()
         made = AccessKey.objects.create(
             requester=found, secret_access_key=secret, created_at=clock.now()
@@ -241,7 +240,7 @@ def revoke_key(request: DeskRequest, key: int) -> HttpResponse:
         AccessKey.objects.select_related("requester").filter(pk=key),
         "There is no such key. Choose the requester from the list.",
     )
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         rows = AccessKey.objects.filter(pk=key, revoked_at=None)
         if rows.update(revoked_at=clock.now()):
             record(request, f"Revoked the key {found.access_key_id} of {found.requester.name}")
@@ -259,7 +258,7 @@ def give_credit(request: DeskRequest, key: int) -> HttpResponse:
         return _drawn(request, found, status=400, credit_form=form)
     cents = int(form.cleaned_data["amount"] * 100)
     reason = f"desk:{form.cleaned_data['once']}"
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         locked = Requester.objects.select_for_update().get(pk=found.pk)
         is_new = not locked.entries.filter(key=f"credit:{locked.pk}:{reason}").exists()
         if is_new:
@@ -281,7 +280,7 @@ def make_user(request: DeskRequest, key: int) -> HttpResponse:
     found = _found(key)
     password = new_password()
     try:
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             user = open_user(request.POST.get("name", ""), password, found, clock.now())
             record(request, f"Opened the sign-in {user.name} for {found.name}")
     except UserError as error:
@@ -295,7 +294,7 @@ def renew_password(request: DeskRequest, key: int) -> HttpResponse:
     """Give a requester's person a new password, shown once, and sign them out everywhere."""
     user = _requester_user(key)
     assert user.requester is not None
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         password = reset_password(user)
         record(request, f"Renewed the password of {user.name}")
     return _drawn(request, user.requester, handed_over=(user, password, _address(request)))
@@ -306,7 +305,7 @@ def renew_password(request: DeskRequest, key: int) -> HttpResponse:
 def end_user(request: DeskRequest, key: int) -> HttpResponse:
     """Close the sign-in of a requester's person."""
     user = _requester_user(key)
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         close_user(user)
         record(request, f"Closed the sign-in {user.name}")
     leave_notice(request, f"{user.name} cannot sign in any more.")

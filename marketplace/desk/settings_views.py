@@ -3,7 +3,6 @@
 from decimal import Decimal
 
 from django import forms
-from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
@@ -18,7 +17,7 @@ from marketplace.configuration import (
     system_policies,
 )
 from marketplace.models import AuditEntry, DeskUser, Role
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.web.desk_pages import (
     DeskRequest,
     SeenForm,
@@ -88,7 +87,7 @@ def settings_page(request: DeskRequest) -> HttpResponse:
     if request.method != "POST":
         form = SettingsForm(initial=_present())
         return show(request, "settings.html", here="settings", form=form)
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         # What was never chosen has no row to lock, so hosts lock each other out.
         list(DeskUser.objects.select_for_update().filter(role=Role.HOST).order_by("pk"))
         form = SettingsForm(request.POST, initial=_present())

@@ -11,7 +11,7 @@ from base64 import urlsafe_b64decode
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -29,7 +29,7 @@ from marketplace.models import (
     Role,
     SeenRequest,
 )
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.web.desk_pages import (
     DeskRequest,
     begin,
@@ -184,7 +184,7 @@ def _read(request: HttpRequest, token: str) -> DeskLink:
     if known is None or not (is_true and is_fresh and is_here and to.startswith("/desk/")):
         raise PageError(STALE, 403)
     try:
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             SeenRequest.objects.create(attempt=expected, seen_at=now)
     except IntegrityError:
         raise PageError(STALE, 403) from None

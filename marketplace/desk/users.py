@@ -3,10 +3,10 @@
 import secrets
 from datetime import datetime
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 from marketplace.models import DeskUser, Requester, Role
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.web.desk_pages import end_all
 
 SHORTEST, LONGEST = 10, 200
@@ -46,7 +46,7 @@ def open_user(name: str, password: str, requester: Requester | None, now: dateti
     user = DeskUser(name=name, role=role, requester=requester, created_at=now)
     user.set_password(password)
     try:
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             user.save()
     except IntegrityError:
         raise UserError(f"The name {name} is taken. Choose another one.") from None

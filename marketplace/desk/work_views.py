@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.core import signing
-from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
 from django.http import HttpResponse
 from django.shortcuts import redirect
@@ -53,7 +52,7 @@ from marketplace.operations.workers import rewardable
 from marketplace.people.requirements import any_of
 from marketplace.questions.answers import answers_in
 from marketplace.questions.template import template_of, variables, warnings
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.web.desk_pages import (
     DeskRequest,
     csv_file,
@@ -86,7 +85,7 @@ def batch(request: DeskRequest, key: int) -> HttpResponse:
     if request.method != "POST" or found.published_at is not None:
         return _drawn(request, found)
     try:
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             row = Batch.objects.select_for_update().get(pk=found.pk)
             check_seen(request.POST, _columns_seen(row))
             for name in variables(template_of(row.terms)):
@@ -489,7 +488,7 @@ def send_some(order: BonusOrder, call: Call) -> tuple[int, int]:
     all; raises WireError when the balance is short or one is refused.
     """
     mine = IdempotencyToken.objects.filter(requester=call.requester, operation="SendBonus")
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         # A second click waits here, and then finds what was sent.
         Requester.objects.select_for_update(no_key=True).get(pk=call.requester.pk)
         sent = set(mine.filter(token__startswith=f"{order.once}-").values_list("token", flat=True))

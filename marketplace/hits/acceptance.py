@@ -2,7 +2,6 @@
 
 from datetime import datetime, timedelta
 
-from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
@@ -28,7 +27,7 @@ from marketplace.notifications.events import record_event
 from marketplace.notifications.messages import reason_of, tell_of_work
 from marketplace.people.requirements import access_to, record_for
 from marketplace.questions.question import GRACE_SECONDS
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 
 # The least by which two times differ in the database.
 NEXT = timedelta(microseconds=1)
@@ -188,7 +187,7 @@ def _made_in(worker: Worker, form_key: str) -> Assignment | None:
 
 def _accept(worker: Worker, now: datetime, form_key: str = "", **key: int | str) -> Assignment:
     """Return the worker's acceptance of the HIT with this `id` or `hit_id`."""
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         # Two tabs of one worker wait for one another, or both could pass the limit of the queue.
         locking = WORKER_LOCK.bound(worker=worker.pk)
         hit = lock(now, [locking], **key)
@@ -304,7 +303,7 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
     Raises TooLateError when the acceptance is over; the answer is then kept beside it.
     """
     refusal = None
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         # Late work takes its place again: it waits for the worker's other tabs, as accepting does.
         is_late = assignment.deadline <= now
         locking = [WORKER_LOCK.bound(worker=assignment.worker_id)] if is_late else []

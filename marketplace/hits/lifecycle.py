@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connections, transaction
+from django.db import connections
 from django.db.models import Count, Min, Q, Sum
 from django.db.models.functions import Greatest
 
@@ -31,7 +31,7 @@ from marketplace.models.identifiers import new_entity_id
 from marketplace.notifications.events import record_event, record_status_event
 from marketplace.notifications.messages import reason_of, system_message, tell_of_work
 from marketplace.questions.answers import answers_in, with_parts
-from marketplace.router import DATABASE
+from marketplace.router import DATABASE, atomic
 
 
 def approve(hit: HIT, assignment: Assignment, at: datetime | None) -> int:
@@ -295,7 +295,7 @@ def _extend(policy: ReviewPolicy, hit: HIT, now: datetime) -> None:
     before = (hit.max_assignments, hit.expires_at)
     until = now + timedelta(seconds=asked.get("ExtendMinimumTimeInSeconds", 0))
     try:
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             hit.max_assignments, hit.expires_at = before[0] + 1, max(before[1], until)
             refresh(hit, now)
     except InsufficientFundsError as error:
@@ -366,7 +366,7 @@ def locked(now: datetime, pk: int) -> Iterator[HIT]:
 
     Raises HIT.DoesNotExist. Code that changes an assignment calls `refresh` before the block ends.
     """
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         yield lock(now, id=pk)
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from django.db import transaction
 from django.db.models import Count, Q, Sum
 from django.utils.translation import gettext as _
 
@@ -27,7 +26,7 @@ from marketplace.models import (
 )
 from marketplace.notifications.messages import tell_of_payment
 from marketplace.people.worker_import import MAIL
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 
 LONGEST_REPORT = 2000
 
@@ -45,7 +44,7 @@ def record_payout(
     that is not owed, or a reference that was used for another payment.
     """
     settle_due(now, assignments__worker__worker_id=worker_id)
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         worker = Worker.objects.select_for_update().filter(worker_id=worker_id).first()
         if worker is None:
             raise PayoutError(f"There is no worker {worker_id!r}.")
@@ -90,7 +89,7 @@ def report_payment(worker: Worker, text: str, now: datetime) -> PaymentReport:
         raise PayoutError(
             _("Say in 1 to %(most)s characters what is missing.") % {"most": LONGEST_REPORT}
         )
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         worker = Worker.objects.select_for_update().get(pk=worker.pk)
         if worker.payment_reports.filter(answered_at=None).exists():
             raise PayoutError(_("You have reported a payment already; the answer comes first."))
@@ -167,7 +166,7 @@ def make_list(by: str, now: datetime, least_cents: int = 1) -> PayoutList | None
     What the clock has approved by now is owed too; expects no transaction.
     """
     settle_due(now)
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         # The workers' locks keep a payment recorded meanwhile from being listed again.
         keys = list(owed_by_worker())
         workers = Worker.objects.select_for_update().order_by("pk").in_bulk(keys)
@@ -263,7 +262,7 @@ def _confirm_row(
     method = (cells.get("method", "").strip() or method.strip())[:80]
     if not method:
         raise PayoutError("Say how it was paid: fill the column method, or the field above.")
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         line = (
             PayoutLine.objects.select_for_update(of=("self",))
             .select_related("worker")
@@ -359,7 +358,7 @@ def choose_way(worker: Worker, way: str, handle: str, name: str, now: datetime) 
         "payout_to": _checked(way, handle) if way else "",
         "payout_name": name if way else "",
     }
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         # A list that is made meanwhile has either all of it or nothing.
         Worker.objects.select_for_update().get(pk=worker.pk)
         WorkerProfile.objects.update_or_create(worker=worker, defaults=kept)

@@ -19,7 +19,7 @@ from threading import Lock, Thread, Timer
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from django.db import connections, transaction
+from django.db import connections
 from standardwebhooks import Webhook
 
 from common.wrong_clocks import over
@@ -27,7 +27,7 @@ from marketplace import clock, configuration
 from marketplace.configuration import private_webhooks
 from marketplace.fault_injection import faults_of
 from marketplace.models import Event
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 
 TIMEOUT_SECONDS = 10
 FORMER_SIGNATURE = "X-Marketplace-Signature"
@@ -264,7 +264,7 @@ def document_of(event: Event) -> dict[str, Any]:
 
 
 def _claim(now: datetime, silent: set[str]) -> Event | None:
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         event = (
             Event.objects.select_for_update(of=("self",), skip_locked=True)
             .select_related("requester")

@@ -10,7 +10,7 @@ from django.db import transaction
 from marketplace import clock
 from marketplace.models import HIT, Event, Queue, Requester, Subscription, Topic
 from marketplace.notifications import delivery
-from marketplace.router import DATABASE
+from marketplace.router import DATABASE, atomic
 
 # ours: there are no regions and no accounts of Amazon's here, but clients take names apart.
 TOPIC_PREFIX = "arn:aws:sns:us-east-1"
@@ -158,7 +158,7 @@ def events_of(requester: Requester) -> Any:
 
 def send_again(event: Event, now: datetime) -> None:
     """Put an event that was sent, given up or is waiting to the front of the outbox."""
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         Event.objects.filter(pk=event.pk).update(next_attempt_at=now)
         transaction.on_commit(delivery.wake, using=DATABASE)
 

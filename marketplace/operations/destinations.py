@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Q
 
 from common.wrong_clocks import over
@@ -26,7 +25,7 @@ from marketplace.notifications.events import (
     topic_of,
 )
 from marketplace.operations.hits import own_hit_type
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.wire.calls import QUEUES, TOPICS, Call, operation
 from marketplace.wire.errors import InvalidParameter, RequestError, WireError
 from marketplace.wire.pagination import page_of
@@ -156,7 +155,7 @@ def subscribe(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
         raise _invalid_parameter("Endpoint has to be an address of this Protocol.")
     if problem := delivery.problem_with(endpoint):
         raise _invalid_parameter(problem.replace("Destination", "Endpoint"))
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         row, _ = Subscription.objects.get_or_create(topic=topic, endpoint=endpoint)
         if row.confirmed_at is None:
             ask_to_confirm(row, base_url(call.request), call.now)
@@ -329,7 +328,7 @@ def receive_message(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     if not 1 <= most <= MOST_MESSAGES:
         raise _invalid_attribute(f"MaxNumberOfMessages has to be 1 to {MOST_MESSAGES}.")
     hidden = _visibility(parameters.get(VISIBILITY, queue.visibility_seconds))
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         rows = _waiting(call, queue).filter(_visible(call)).order_by("pk")
         rows = rows.select_for_update(of=("self",), skip_locked=True).select_related("requester")
         found = list(rows[:most])

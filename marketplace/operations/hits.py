@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from django.db import transaction
 from django.db.models import DateTimeField, F, FloatField, Func, Value
 from django.db.models.functions import NullIf
 
@@ -38,7 +37,7 @@ from marketplace.questions.template import (
     template_of,
     variables,
 )
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.wire.calls import AlreadyDoneError, Call, claim_token, operation
 from marketplace.wire.errors import DoesNotExist, InvalidParameter, NotSupported, RequestError
 
@@ -206,7 +205,7 @@ def create_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     annotation = parameters.get("RequesterAnnotation", "")
     if len(annotation) > 255:
         raise InvalidParameter("RequesterAnnotation is longer than 255 characters.")
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         # Type.
         type_id = parameters.get("HITTypeId")
         if type_id is None:

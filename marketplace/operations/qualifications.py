@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import Q, QuerySet
 
 from common.searching import holds
@@ -31,7 +31,7 @@ from marketplace.operations.ownership import expected_worker, known_worker, list
 from marketplace.people.grants import AnswerKeyError, grant, locked_request, read_key
 from marketplace.people.requirements import SYSTEM_NAMES, WIRE_NAMES
 from marketplace.questions.question_form import QuestionFormError, parse
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.wire.calls import Call, operation
 from marketplace.wire.errors import (
     DoesNotExist,
@@ -64,7 +64,7 @@ def create_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[st
     _check(parameters)
     check_test(parameters)
     try:
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             row = QualificationType.objects.create(
                 requester=call.requester,
                 name=parameters["Name"],
@@ -175,7 +175,7 @@ def update_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[st
 def delete_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Delete the caller's type and decline pending requests; qualifications already given stay."""
     row = own_type(call, parameters["QualificationTypeId"])
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         row.deleted_at = call.now
         row.save(update_fields=["deleted_at"])
         QualificationRequest.objects.filter(
@@ -240,7 +240,7 @@ def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str,
     """
     row = own_type(call, parameters["QualificationTypeId"])
     worker, value = expected_worker(call, parameters["WorkerId"]), parameters.get("IntegerValue", 1)
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         same = {"worker": worker, "integer_value": value, "is_revoked": False}
         has_it = row.grants.filter(**same).exists()
         grant(row, worker, value, call.now)
@@ -260,7 +260,7 @@ def disassociate_qualification(call: Call, parameters: dict[str, Any]) -> dict[s
     row = found.qualification_type
     is_failed = is_earned_by_work(row) and found.integer_value == 0
     key = "test_not_passed" if is_failed else "qualification_withdrawn"
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         held = QualificationGrant.objects.filter(pk=found.pk, is_revoked=False)
         # Of two that take it away at once, one does.
         if held.update(is_revoked=True, **own_message("reason", words)):
@@ -363,7 +363,7 @@ def reject_qualification_request(call: Call, parameters: dict[str, Any]) -> dict
 
 @contextmanager
 def _pending(call: Call, request_id: str) -> Iterator[QualificationRequest]:
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         own = QualificationRequest.objects.filter(qualification_type__requester=call.requester)
         asked = own.filter(request_id=request_id).first()
         row = asked and locked_request(asked)

@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 
@@ -26,7 +25,7 @@ from marketplace.notifications.messages import tell_of_block
 from marketplace.operations.hits import MOST_CENTS
 from marketplace.operations.ownership import expected_worker, known_worker, settle_own
 from marketplace.people.accounts import workers_named
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.wire.calls import AlreadyDoneError, Call, claim_token, operation
 from marketplace.wire.errors import DoesNotExist, InvalidParameter, RequestError
 from marketplace.wire.pagination import listing, page_of
@@ -73,7 +72,7 @@ def send_bonus(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     assignment = found
     request_id = new_entity_id()
     try:
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             claim_token(call, "SendBonus", parameters.get("UniqueRequestToken"), request_id)
             worker_id = funds.account_of(assignment.worker_id)
             if Worker.objects.filter(pk=worker_id, erased_at__isnull=False).exists():
@@ -188,7 +187,7 @@ def notify_workers(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
 def create_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Keep a worker from the caller's HITs and tell them; the reason stays with the caller."""
     worker = expected_worker(call, parameters["WorkerId"])
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         _block, is_new = WorkerBlock.objects.update_or_create(
             requester=call.requester,
             worker=worker,
@@ -203,7 +202,7 @@ def create_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any
 def delete_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Allow a worker the caller's HITs again; nothing happens if they could."""
     worker = known_worker(call, parameters["WorkerId"])
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         if WorkerBlock.objects.filter(requester=call.requester, worker=worker).delete()[0]:
             tell_of_block(call.requester, worker, "unblocked", call.now)
     return {}

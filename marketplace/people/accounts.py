@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.hashers import check_password, make_password
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
@@ -35,7 +35,7 @@ from marketplace.models import (
 )
 from marketplace.models.identifiers import digest, new_secret
 from marketplace.models.people import sign_in_name_of
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def open_requester(
     # On every database alike: SQLite would keep what is too long for PostgreSQL.
     told = {"contact": contact, "payment_terms": payment_terms}
     storable(Requester(name=name, created_at=now, **told))
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         requester, is_new = Requester.objects.get_or_create(name=name, defaults={"created_at": now})
         if is_new and balance_cents:
             funds.credit(requester, balance_cents, "opening", now)
@@ -172,7 +172,7 @@ def choose_password(worker: Worker, name: str, password: str) -> None:
         raise PasswordError(_("Choose a password that is not your name."))
     worker.sign_in_name, worker.password = sign_in_name_of(name), make_password(password)
     try:
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             worker.save(update_fields=["sign_in_name", "password"])
     except IntegrityError:
         raise PasswordError(_("This name is taken. Choose another one.")) from None
@@ -211,7 +211,7 @@ def merge(kept: Worker, second: Worker, now: datetime) -> int:
     one that was merged or erased before, a program's and a person's, and while the second one
     stands on an open payout list.
     """
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         pair = Worker.objects.select_for_update().order_by("pk").in_bulk([kept.pk, second.pk])
         kept, second = pair[kept.pk], pair[second.pk]
         if kept == second:
@@ -329,7 +329,7 @@ def _remember(named: list[Worker], requester_id: int) -> None:
 def await_worker(old_id: str, requester_id: int, now: datetime) -> Worker:
     """Return an account for somebody who has not come: it is theirs once they come by this id."""
     try:
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             worker = Worker.objects.create(
                 display_name=old_id, is_active=False, is_awaited=True, created_at=now
             )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 
@@ -40,7 +40,7 @@ from marketplace.questions.question_form import (
     parse,
     read_xml,
 )
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.templatetags.marketplace_words import duration
 
 
@@ -236,7 +236,7 @@ def hand_in(request: QualificationRequest, sent: Mapping[str, list[str]], now: d
     row = request.qualification_type
     _end_overdue(row, request.worker, now)
     given, problems = answers_of(form_of(request), sent)
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         found = locked_request(request)
         if found is None or found.state != RequestState.STARTED:
             raise NotTakenError(
@@ -264,7 +264,7 @@ def hand_in(request: QualificationRequest, sent: Mapping[str, list[str]], now: d
 
 def _begin(worker: Worker, row: QualificationType, now: datetime) -> QualificationRequest:
     try:
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             return QualificationRequest.objects.create(
                 qualification_type=row,
                 worker=worker,
@@ -388,7 +388,7 @@ def make_group(name: str, description: str, now: datetime) -> WorkerGroup:
     """Return a new group; raises GroupError when the name is taken, empty or too long."""
     name, own = group_name(name), description.strip()[:LONGEST_DESCRIPTION]
     try:
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             account, _ = Requester.objects.get_or_create(
                 name=HOST_ACCOUNT, defaults={"created_at": now}
             )

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import transaction
 from django.db.models import F
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -16,7 +15,7 @@ from marketplace.languages import ENGLISH, supported_code
 from marketplace.models import ClassCode, Invitation, InvitationDelivery, QualificationType, Worker
 from marketplace.models.identifiers import digest, new_secret
 from marketplace.people.grants import add_members
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 
 # Neither 0 and O nor 1 and I: people read codes from paper.
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -157,7 +156,7 @@ def mark_used(worker: Worker, now: datetime) -> None:
     """Note that a worker came in by their link, and grant what the invitation promised."""
     waiting = Invitation.objects.filter(worker=worker, used_at=None, revoked_at=None)
     for invitation in waiting.select_related("qualification_type"):
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             if not waiting.filter(pk=invitation.pk).update(used_at=now):
                 continue
             row = invitation.qualification_type
@@ -168,7 +167,7 @@ def mark_used(worker: Worker, now: datetime) -> None:
 def revoke(invitation: Invitation, now: datetime) -> None:
     """End a worker's link, whichever invitation made it, and every sign-in made by it."""
     worker = invitation.worker
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         worker.link_digest = None
         worker.save(update_fields=["link_digest"])
         worker.sessions.all().delete()
@@ -217,7 +216,7 @@ def take_seat(found: ClassCode, name: str, now: datetime) -> InvitationMail:
     if not 1 <= len(name) <= LONGEST_NAME:
         sentence = _("Write a name of 1 to %(most)s characters.")
         raise InvitationError(sentence % {"most": LONGEST_NAME})
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         free = ClassCode.objects.filter(
             pk=found.pk, n_taken__lt=F("n_seats"), revoked_at=None, expires_at__gt=now
         )

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 from common.spreadsheet import Table, UploadError, read_table
 from marketplace.models import (
@@ -21,7 +21,7 @@ from marketplace.models import (
 from marketplace.people.accounts import forget_name, take_place
 from marketplace.people.grants import GroupError, grant_all, group_name, make_group
 from marketplace.people.requirements import is_country, is_subdivision
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 
 # Our name of a column -> other spellings that people's files have.
 SPELLINGS = {
@@ -399,7 +399,7 @@ def import_workers(text: str, now: datetime, *, is_dry: bool, by: str = "") -> R
     report = Report([], ignored_columns(table), [])
     parts = [people[start : start + AT_ONCE] for start in range(0, len(people), AT_ONCE)]
     try:
-        with transaction.atomic(using=DATABASE) if is_dry else nullcontext():
+        with atomic() if is_dry else nullcontext():
             for part in parts:
                 report.lines += _part(part, now, by, is_only=len(parts) == 1)
             report.new_groups = [name for name in _group_names() if name.lower() not in known]
@@ -421,7 +421,7 @@ def _part(people: list[Person], now: datetime, by: str, *, is_only: bool) -> lis
         # Carrying a row out takes from its values, and a second try needs them all.
         fresh = [replace(one, values=dict(one.values)) for one in people]
         try:
-            with transaction.atomic(using=DATABASE):
+            with atomic():
                 book = WorkerUpsert(fresh, now)
                 lines = [_carry_out(book, person) for person in fresh]
                 book.keep()

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import transaction
 from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import redirect
@@ -38,7 +37,7 @@ from marketplace.people.grants import (
     last_request,
 )
 from marketplace.people.requirements import record_of
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.templatetags.marketplace_words import duration
 from marketplace.web.pages import PageError, first_or_error
 from marketplace.web.worker_pages import SignedInRequest, leave_notice, show, worker_page
@@ -120,7 +119,7 @@ def ask(request: SignedInRequest, type_id: str) -> HttpResponse:
 
 def _ask(worker: Worker, row: QualificationType) -> str:
     now, name = clock.now(), {"name": row.name}
-    with transaction.atomic(using=DATABASE):
+    with atomic():
         # Two tabs of one worker wait for one another, or both would ask.
         worker = Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
         # The account may have been merged since the page read it.

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.http import HttpRequest
 
 from common.rate_limit import Limit, MemoryBucket
 from marketplace.models import IdempotencyToken, Requester
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 from marketplace.wire.errors import WireError
 
 
@@ -67,7 +67,7 @@ def claim_token(call: Call, operation: str, token: str | None, subject: str) -> 
     )
     mine.filter(created_at__lte=call.now - LIFETIME).delete()
     try:
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             IdempotencyToken.objects.create(
                 requester=call.requester,
                 operation=operation,

@@ -6,13 +6,12 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.db import transaction
 
 from common.command_line import MANAGE, Printout, ResultCommand
 from marketplace import clock
 from marketplace.desk.users import UserError, open_user, reset_password
 from marketplace.models import AuditEntry, DeskUser, Role
-from marketplace.router import DATABASE
+from marketplace.router import atomic
 
 
 class Command(ResultCommand):
@@ -37,7 +36,7 @@ class Command(ResultCommand):
         name = options["name"]
         if options["reset"]:
             return self._reset(name)
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             user = open_user(name, _password(), None, clock.now())
             AuditEntry.record("command create_host", f"Made the host {user.name}", clock.now())
         return {"host": user.name}, [f"{user.name} can sign in at /desk/"]
@@ -46,7 +45,7 @@ class Command(ResultCommand):
         user = DeskUser.objects.filter(name=name, role=Role.HOST).first()
         if user is None:
             raise CommandError(f"There is no host {name}. Make one without --reset.")
-        with transaction.atomic(using=DATABASE):
+        with atomic():
             password = reset_password(user)
             DeskUser.objects.filter(pk=user.pk).update(is_active=True)
             AuditEntry.record("command create_host", f"Renewed the password of {name}", clock.now())
