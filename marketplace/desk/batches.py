@@ -39,8 +39,7 @@ from marketplace.questions.template import (
     variables,
 )
 from marketplace.router import atomic
-from marketplace.wire.calls import OPERATIONS, Call
-from marketplace.wire.errors import RequestError, WireError
+from marketplace.wire.calls import OPERATIONS, Call, RequestError, WireError
 from marketplace.wire.shapes import load_request
 
 

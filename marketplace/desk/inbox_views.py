@@ -43,7 +43,7 @@ from marketplace.web.desk_pages import (
     show,
 )
 from marketplace.web.pages import first_or_error
-from marketplace.wire.errors import WireError
+from marketplace.wire.calls import WireError
 
 
 @requester_page

@@ -65,8 +65,7 @@ from marketplace.web.desk_pages import (
     text_from,
 )
 from marketplace.web.pages import first_or_error, framed, harden
-from marketplace.wire.calls import Call
-from marketplace.wire.errors import WireError
+from marketplace.wire.calls import Call, WireError
 
 NO_BATCH = "There is no such batch of yours. Choose a project from the list."
 PUBLISH_FIRST = "This batch is not published yet, so there is nothing to do it with."

@@ -18,9 +18,15 @@ from marketplace.operations.ownership import (
     settle_own,
 )
 from marketplace.operations.posted_hits import FIRST, one_hit
-from marketplace.wire.calls import Call, operation
-from marketplace.wire.errors import InvalidParameter, RequestError
-from marketplace.wire.pagination import FOREIGN_TOKEN, page_asked, token_after
+from marketplace.wire.calls import (
+    FOREIGN_TOKEN,
+    Call,
+    InvalidParameter,
+    RequestError,
+    operation,
+    page_asked,
+    token_after,
+)
 
 OVERRIDE_WITHIN = timedelta(days=30)
 LONGEST_FEEDBACK = 1024

@@ -26,9 +26,16 @@ from marketplace.notifications.events import (
 )
 from marketplace.operations.hits import own_hit_type
 from marketplace.router import atomic
-from marketplace.wire.calls import QUEUES, TOPICS, Call, operation
-from marketplace.wire.errors import InvalidParameter, RequestError, WireError
-from marketplace.wire.pagination import page_of
+from marketplace.wire.calls import (
+    QUEUES,
+    TOPICS,
+    Call,
+    InvalidParameter,
+    RequestError,
+    WireError,
+    operation,
+    page_of,
+)
 
 NO_TOPIC = "Destination is no topic of yours here; make it with CreateTopic at this marketplace."
 VERSIONS = ("2014-08-15", "2006-05-05")

@@ -38,8 +38,16 @@ from marketplace.questions.template import (
     variables,
 )
 from marketplace.router import atomic
-from marketplace.wire.calls import AlreadyDoneError, Call, claim_token, operation
-from marketplace.wire.errors import DoesNotExist, InvalidParameter, NotSupported, RequestError
+from marketplace.wire.calls import (
+    AlreadyDoneError,
+    Call,
+    DoesNotExist,
+    InvalidParameter,
+    NotSupported,
+    RequestError,
+    claim_token,
+    operation,
+)
 
 LONGEST_SECONDS = 365 * 24 * 3600
 LONGEST_AUTO_APPROVAL_SECONDS = 30 * 24 * 3600

@@ -16,8 +16,7 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.people.accounts import await_worker, workers_named
-from marketplace.wire.calls import Call
-from marketplace.wire.errors import DoesNotExist, RequestError, WireError
+from marketplace.wire.calls import Call, DoesNotExist, RequestError, WireError
 
 DUE_OF_HIT = PreparedQuery(
     lambda hit_id, requester: HIT.objects.filter(hit_id=hit_id, requester=requester).values_list(

@@ -14,9 +14,16 @@ from marketplace.models.hits import status_at
 from marketplace.notifications.events import record_event
 from marketplace.operations.hits import LONGEST_SECONDS, MOST_ASSIGNMENTS, hit_members, type_members
 from marketplace.operations.ownership import own_hit, require_changeable, settle_own
-from marketplace.wire.calls import AlreadyDoneError, Call, claim_token, operation
-from marketplace.wire.errors import InvalidParameter, RequestError
-from marketplace.wire.pagination import page_asked, token_after
+from marketplace.wire.calls import (
+    AlreadyDoneError,
+    Call,
+    InvalidParameter,
+    RequestError,
+    claim_token,
+    operation,
+    page_asked,
+    token_after,
+)
 
 # Nothing was due yet in 1970, and no key is as great as the last.
 FIRST = datetime(1970, 1, 1, tzinfo=UTC)

@@ -32,13 +32,17 @@ from marketplace.people.grants import AnswerKeyError, grant, locked_request, rea
 from marketplace.people.requirements import SYSTEM_NAMES, WIRE_NAMES
 from marketplace.questions.question_form import QuestionFormError, parse
 from marketplace.router import atomic
-from marketplace.wire.calls import Call, operation
-from marketplace.wire.errors import (
+from marketplace.wire.calls import (
+    Call,
     DoesNotExist,
     InvalidParameter,
     RequestError,
+    listing,
+    operation,
+    page_asked,
+    page_of,
+    token_after,
 )
-from marketplace.wire.pagination import listing, page_asked, page_of, token_after
 
 # The model is of that day, and the system's own types come with it.
 MODEL_OF = datetime(2017, 1, 17, tzinfo=UTC)

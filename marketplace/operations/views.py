@@ -26,16 +26,14 @@ from marketplace.wire.calls import (
     QUEUES,
     TOPICS,
     Call,
-    Operation,
-    count_call,
-    throttled,
-)
-from marketplace.wire.errors import (
     NotSupported,
+    Operation,
     RequestError,
     ServiceFault,
     Unavailable,
     WireError,
+    count_call,
+    throttled,
 )
 from marketplace.wire.shapes import dump_reply, load_request, operation_names
 from marketplace.wire.signature import SERVICE, authenticate, refuse_replay

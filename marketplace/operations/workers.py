@@ -26,9 +26,17 @@ from marketplace.operations.hits import MOST_CENTS
 from marketplace.operations.ownership import expected_worker, known_worker, settle_own
 from marketplace.people.accounts import workers_named
 from marketplace.router import atomic
-from marketplace.wire.calls import AlreadyDoneError, Call, claim_token, operation
-from marketplace.wire.errors import DoesNotExist, InvalidParameter, RequestError
-from marketplace.wire.pagination import listing, page_of
+from marketplace.wire.calls import (
+    AlreadyDoneError,
+    Call,
+    DoesNotExist,
+    InvalidParameter,
+    RequestError,
+    claim_token,
+    listing,
+    operation,
+    page_of,
+)
 
 
 @operation("GetAccountBalance")

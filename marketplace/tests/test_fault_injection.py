@@ -15,8 +15,7 @@ from marketplace.people.accounts import RequesterKeys
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
-from marketplace.wire.calls import _buckets, count_call
-from marketplace.wire.errors import WireError
+from marketplace.wire.calls import WireError, _buckets, count_call
 
 
 def storm(**changes: Any) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marketplace.tests.boto import check_reply
-from marketplace.wire.errors import WireError
+from marketplace.wire.calls import WireError
 from marketplace.wire.shapes import dump_reply, load_request, service_model
 
 pytestmark = pytest.mark.pure

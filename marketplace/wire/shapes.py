@@ -14,7 +14,7 @@ import orjson
 from botocore.utils import parse_timestamp
 from botocore.validate import ParamValidator, ValidationErrors
 
-from marketplace.wire.errors import WireError
+from marketplace.wire.calls import WireError
 
 AMOUNTS = ("Reward", "BonusAmount")
 # ours: as long as the model's MessageText; the model itself says nothing of reasons.

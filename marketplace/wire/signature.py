@@ -16,7 +16,7 @@ from common.prepared_sql import PreparedQuery, execute, fields_of, instance_of
 from marketplace import clock
 from marketplace.models import AccessKey, Requester, SeenRequest
 from marketplace.router import DATABASE
-from marketplace.wire.errors import WireError
+from marketplace.wire.calls import WireError
 
 ALLOWED_SKEW = timedelta(minutes=5)
 SERVICE = "mturk-requester"

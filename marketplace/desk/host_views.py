@@ -1,4 +1,4 @@
-"""Requesters' accounts: opened by the host, with keys, people and credit; what workers read."""
+"""The host's pages: requesters with credit, keys and people; payouts; settings, the audit log."""
 
 from decimal import Decimal
 from typing import Any
@@ -10,27 +10,68 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from common.long_bodies import long_bodies_from
+from common.spreadsheet import UploadError
 from marketplace import clock, funds
 from marketplace.amounts import price_of
-from marketplace.configuration import base_url, default_balance_cents
+from marketplace.configuration import (
+    SystemPolicy,
+    auto_approval_cap_seconds,
+    base_url,
+    choose,
+    currency,
+    currency_symbol,
+    default_balance_cents,
+    payment_terms,
+    requesters_see_mail,
+    system_policies,
+)
 from marketplace.desk.users import UserError, close_user, new_password, open_user, reset_password
 from marketplace.hits.facts import LABELS
-from marketplace.models import AccessKey, DeskSession, DeskUser, Requester
+from marketplace.hits.lifecycle import settle_due
+from marketplace.models import (
+    AccessKey,
+    AuditEntry,
+    DeskSession,
+    DeskUser,
+    PaymentReport,
+    PayoutLine,
+    PayoutList,
+    Requester,
+    Role,
+)
 from marketplace.models.identifiers import new_entity_id, new_secret
+from marketplace.money.payout_files import n_without_way, parts_of, payout_csv
+from marketplace.money.payouts import (
+    COLUMNS,
+    OPEN,
+    TOTALS,
+    PayoutError,
+    answer_report,
+    confirm,
+    make_list,
+    owed_by_worker,
+    remove_line,
+    rows_of,
+    totals,
+)
 from marketplace.people.accounts import open_requester
 from marketplace.people.grants import HOST_ACCOUNT
 from marketplace.router import atomic
 from marketplace.web.desk_pages import (
     DeskRequest,
     SeenForm,
+    csv_file,
     host_page,
+    knows,
     leave_notice,
     page_of,
     record,
     requester_page,
     show,
+    text_from,
 )
-from marketplace.web.pages import first_or_error
+from marketplace.web.pages import PageError, first_or_error
 
 
 class AccountForm(SeenForm):
@@ -340,3 +381,237 @@ def act_no_more(request: DeskRequest) -> HttpResponse:
     request.desk.session.acting_for = None
     request.desk.session.save(update_fields=["acting_for"])
     return redirect("desk-requesters")
+
+
+NO_CURRENCY = (
+    "Nobody has said which currency this is: whoever runs the server sets MARKETPLACE_CURRENCY "
+    "to its three letters, like EUR."
+)
+NO_LIST = "There is no such list. Choose one under Payouts."
+
+
+@host_page
+def payouts(request: DeskRequest) -> HttpResponse:
+    """Show what is owed and the lists made; a POST makes the next list."""
+    if request.method == "POST":
+        made = make_list(request.desk.user.name, clock.now())
+        if made is None:
+            leave_notice(request, "Nothing more is owed: all of it stands on a list already.")
+            return redirect("desk-payouts")
+        record(request, f"Made the payout list {made.pk}")
+        return redirect("desk-payout-list", key=made.pk)
+    settle_due(clock.now())
+    owed = owed_by_worker()
+    lists = PayoutList.objects.order_by("-pk").prefetch_related("lines")
+    return show(
+        request,
+        "payouts.html",
+        here="payouts",
+        owed_cents=sum(owed.values()),
+        n_owed=len(owed),
+        page=page_of(request, lists),
+        reports=PaymentReport.objects.filter(answered_at=None).select_related("worker"),
+    )
+
+
+@host_page
+@require_safe
+def payout_list(request: DeskRequest, key: int) -> HttpResponse:
+    """Show one list: what is paid, what is still to pay."""
+    return _drawn_list(request, key)
+
+
+def _drawn_list(
+    request: DeskRequest, key: int, status: int = 200, **context: object
+) -> HttpResponse:
+    made = first_or_error(PayoutList.objects.filter(pk=key), NO_LIST)
+    lines = made.lines.select_related("worker", "payout").order_by("pk")
+    still_open = lines.filter(OPEN)
+    return show(
+        request,
+        "payout_list.html",
+        status=status,
+        here="payouts",
+        made=made,
+        page=page_of(request, lines),
+        n_open=still_open.count(),
+        parts=parts_of(made),
+        n_without_way=n_without_way(made),
+        open_cents=sum(still_open.values_list("amount_cents", flat=True)),
+        **context,
+    )
+
+
+@host_page
+@require_safe
+def payout_file(request: DeskRequest, key: int) -> HttpResponse:
+    """Return the list as CSV, the same as often as it is asked for."""
+    made = first_or_error(PayoutList.objects.filter(pk=key), NO_LIST)
+    rows = rows_of(made, currency() or currency_symbol())
+    return csv_file(f"payouts-{made.pk}.csv", list(COLUMNS), rows)
+
+
+@host_page
+@require_safe
+def service_file(request: DeskRequest, key: int, name: str, part: int) -> HttpResponse:
+    """Return what of a list is to pay by one service, as that service reads it."""
+    made = first_or_error(PayoutList.objects.filter(pk=key), NO_LIST)
+    if (name, part) not in [(one, number) for one, _, number, _ in parts_of(made)]:
+        raise PageError("Nothing is left to pay in this way. Choose a file on the list's page.")
+    if not currency():
+        raise PageError(NO_CURRENCY, 409)
+    response = HttpResponse(payout_csv(made, name, part), content_type="text/csv; charset=utf-8")
+    file = f"payouts-{made.pk}-{name}-{part}.csv"
+    response["Content-Disposition"] = f'attachment; filename="{file}"'
+    return response
+
+
+@host_page
+@require_safe
+def totals_file(request: DeskRequest) -> HttpResponse:
+    """Return what each person was paid in each year, as CSV."""
+    return csv_file("paid-by-year.csv", list(TOTALS), totals())
+
+
+@long_bodies_from(knows)
+@host_page
+@require_POST
+def confirm_list(request: DeskRequest, key: int) -> HttpResponse:
+    """Take the filled list back; rows with a problem say so, the others count."""
+    try:
+        found = confirm(text_from(request), request.POST.get("method", ""), clock.now())
+    except UploadError as error:
+        return _drawn_list(request, key, status=400, problem=str(error))
+    if found.n_new:
+        payments = "1 payment" if found.n_new == 1 else f"{found.n_new} payments"
+        paid = f"{payments}, {price_of(found.cents)} in all"
+        record(request, f"Confirmed {paid}, with list {key}")
+    return _drawn_list(request, key, status=400 if found.problems else 200, confirmed=found)
+
+
+@host_page
+@require_POST
+def drop_line(request: DeskRequest, key: int) -> HttpResponse:
+    """Take a line off its list; its money is owed again and goes on the next one."""
+    line = first_or_error(
+        PayoutLine.objects.select_related("worker").filter(pk=key),
+        "There is no such payment. Choose a list under Payouts.",
+    )
+    if remove_line(line, clock.now()):
+        record(request, f"Took the payment {line.reference} off its list")
+        leave_notice(request, f"{line.reference} is off the list; its money is owed again.")
+    else:
+        leave_notice(request, f"{line.reference} was paid or taken off before.")
+    return redirect("desk-payout-list", key=line.payout_list_id)
+
+
+@host_page
+@require_POST
+def answer(request: DeskRequest, key: int) -> HttpResponse:
+    """Answer a worker who reports a missing payment."""
+    report = first_or_error(
+        PaymentReport.objects.select_related("worker").filter(pk=key),
+        "There is no such report. Choose one under Payouts.",
+    )
+    try:
+        answer_report(report, request.POST.get("answer", ""), clock.now())
+    except PayoutError as error:
+        leave_notice(request, str(error))
+    else:
+        record(request, f"Answered the payment report of {report.worker.worker_id}")
+        leave_notice(request, "Your answer stands beside the worker's earnings now.")
+    return redirect("desk-payouts")
+
+
+DAY = 24 * 3600
+POLICIES = [
+    (SystemPolicy.UNTIL_HISTORY.value, "Met by everybody until they have handed in 100 HITs here"),
+    (SystemPolicy.ENFORCE.value, "Counts from the start"),
+    (SystemPolicy.IMPORTED.value, "Counts, with the history that was imported with the worker"),
+]
+# Country and adulthood have no history: they are what workers state.
+STATED = [
+    (SystemPolicy.ENFORCE.value, "Counts from the start, as workers state it"),
+    (SystemPolicy.UNTIL_HISTORY.value, "Met by everybody until they have handed in 100 HITs here"),
+]
+
+
+class SettingsForm(SeenForm):
+    """The marketplace's behaviour, as far as its host chooses it."""
+
+    auto_approval_days = forms.DecimalField(
+        label="Undecided work is approved after (days)",
+        min_value=0,
+        max_value=30,
+        decimal_places=2,
+        help_text="At the latest; a requester can choose less. It counts for work handed in after.",
+    )
+    payment_terms = forms.CharField(
+        label="Who pays, how and by when",
+        required=False,
+        max_length=300,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Workers read it before they accept a HIT. A requester's own words go first.",
+    )
+    requesters_see_mail = forms.BooleanField(
+        label="Requesters see the mail addresses of those who worked for them", required=False
+    )
+    locale = forms.ChoiceField(label="Country", choices=STATED)
+    adult = forms.ChoiceField(label="Being an adult", choices=STATED)
+    n_approved = forms.ChoiceField(label="Number of HITs approved", choices=POLICIES)
+    percent_approved = forms.ChoiceField(label="Share of work approved", choices=POLICIES)
+    masters = forms.ChoiceField(
+        label="Masters",
+        choices=POLICIES[:2],
+        help_text="Nobody is a Master here: if it counts, such HITs are hidden from everybody.",
+    )
+
+
+def _chosen() -> dict[str, object]:
+    return {
+        "auto_approval_days": Decimal(f"{auto_approval_cap_seconds() / DAY:g}"),
+        "payment_terms": payment_terms(),
+        "requesters_see_mail": requesters_see_mail(),
+        **{name: policy.value for name, policy in system_policies().items()},
+    }
+
+
+@host_page
+def settings_page(request: DeskRequest) -> HttpResponse:
+    """Show the settings and keep what the host changes."""
+    if request.method != "POST":
+        form = SettingsForm(initial=_chosen())
+        return show(request, "settings.html", here="settings", form=form)
+    with atomic():
+        # What was never chosen has no row to lock, so hosts lock each other out.
+        list(DeskUser.objects.select_for_update().filter(role=Role.HOST).order_by("pk"))
+        form = SettingsForm(request.POST, initial=_chosen())
+        if form.is_valid():
+            now, values = clock.now(), form.cleaned_data
+            choose("auto_approval_cap_seconds", int(values["auto_approval_days"] * DAY), now)
+            choose("payment_terms", values["payment_terms"].strip(), now)
+            choose("requesters_see_mail", values["requesters_see_mail"], now)
+            choose("system_policies", {name: values[name] for name in system_policies()}, now)
+            for name in form.changed_data:
+                label = form.fields[name].label
+                record(request, f"Set “{label}” to {_said(form, name)}")
+    if form.errors:
+        return show(request, "settings.html", status=400, here="settings", form=form)
+    leave_notice(request, "Your settings are kept.")
+    return redirect("desk-settings")
+
+
+def _said(form: SettingsForm, name: str) -> str:
+    value = form.cleaned_data[name]
+    words = dict(getattr(form.fields[name], "choices", ()))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(words.get(value, value)) or "nothing"
+
+
+@host_page
+@require_safe
+def audit_log(request: DeskRequest) -> HttpResponse:
+    """Show every change made at the desk, newest first."""
+    rows = AuditEntry.objects.order_by("-pk")
+    return show(request, "audit.html", here="audit", page=page_of(request, rows))
