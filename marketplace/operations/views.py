@@ -20,7 +20,6 @@ from marketplace.funds import InsufficientFundsError
 from marketplace.metrics import called
 from marketplace.operations.destinations import confirmed
 from marketplace.people.accounts import with_old_ids
-from marketplace.wire import shapes as query
 from marketplace.wire.calls import (
     OPERATIONS,
     QUEUES,
@@ -35,7 +34,15 @@ from marketplace.wire.calls import (
     count_call,
     throttled,
 )
-from marketplace.wire.shapes import dump_reply, load_request, operation_names
+from marketplace.wire.shapes import (
+    action_of,
+    dump_reply,
+    dump_xml_error,
+    dump_xml_reply,
+    load_form,
+    load_request,
+    operation_names,
+)
 from marketplace.wire.signature import SERVICE, authenticate, refuse_replay
 
 log = logging.getLogger(__name__)
@@ -106,7 +113,7 @@ def _asked(request: HttpRequest) -> tuple[Service, str, bytes]:
         raise WireError("RequestEntityTooLargeException", "The request is too large.") from None
     service = OF_TARGET.get(prefix)
     if not target and request.content_type == "application/x-www-form-urlencoded":
-        service, name = SNS, query.action_of(body)
+        service, name = SNS, action_of(body)
     if service is None or name not in operation_names(service.name):
         asked = (target or name)[:100]
         raise WireError("UnknownOperationException", f"There is no operation {asked!r}.")
@@ -118,7 +125,7 @@ def _refusal(
 ) -> tuple[int, bytes, dict[str, str]]:
     """Return a refusal as the service's clients read it: status, body, headers."""
     if service is SNS:
-        return error.status, query.dump_xml_error(error, request_id), {}
+        return error.status, dump_xml_error(error, request_id), {}
     if service is MTURK:
         return error.status, json.dumps(error.body()).encode(), {}
     body = {"__type": f"com.amazonaws.sqs#{error.type_name}", "message": error.message}
@@ -139,7 +146,7 @@ def carry_out(
         chance = chance_of(requester, faults)
         if chance.random() < faults.throttling:
             raise throttled()
-    load = query.load_form if service is SNS else load_request
+    load = load_form if service is SNS else load_request
     parameters = load(name, body, service.name)
     operation = service.operations.get(name)
     if "AssignmentId" in parameters:
@@ -153,7 +160,7 @@ def carry_out(
         result = with_old_ids(requester.pk, result)
     except InsufficientFundsError as error:
         raise RequestError("InsufficientFunds", str(error)) from None
-    reply = query.dump_xml_reply(name, result, request_id) if service is SNS else dump_reply(result)
+    reply = dump_xml_reply(name, result, request_id) if service is SNS else dump_reply(result)
     if chance is not None and chance.random() < faults.lost_replies:
         raise ReplyLostError
     return reply
@@ -166,7 +173,7 @@ def confirm_by_link(request: HttpRequest) -> HttpResponse:
     if not all(map(is_text, asked.values())):
         asked = dict.fromkeys(asked, "")
     try:
-        body = query.dump_xml_reply("ConfirmSubscription", confirmed(asked), request_id)
+        body = dump_xml_reply("ConfirmSubscription", confirmed(asked), request_id)
         status = 200
     except WireError as error:
         status, body, _ = _refusal(SNS, error, request_id)

@@ -228,7 +228,13 @@ def merge(kept: Worker, second: Worker, now: datetime) -> int:
                 "it off the list, then merge."
             )
         _join_profiles(kept, second)
-        n_left = _move_assignments(kept, second)
+        both = Assignment.objects.filter(hit=OuterRef("hit"), worker=kept, state__in=LIVE)
+        mine = Assignment.objects.filter(worker=second)
+        double = mine.filter(state__in=LIVE, hit__in=Subquery(both.values("hit")))
+        left = list(double.values_list("pk", flat=True))
+        # Both may have accepted in one form, if they shared a browser.
+        mine.exclude(pk__in=left).update(worker=kept, form_key="")
+        n_left = len(left)
         for model in MOVED:
             model._default_manager.filter(worker=second).update(worker=kept)
         PayoutLine.objects.filter(worker=second).update(worker=kept)
@@ -241,16 +247,6 @@ def merge(kept: Worker, second: Worker, now: datetime) -> int:
         second.sign_in_name = None
         second.save()
     return n_left
-
-
-def _move_assignments(kept: Worker, second: Worker) -> int:
-    both = Assignment.objects.filter(hit=OuterRef("hit"), worker=kept, state__in=LIVE)
-    mine = Assignment.objects.filter(worker=second)
-    double = mine.filter(state__in=LIVE, hit__in=Subquery(both.values("hit")))
-    left = list(double.values_list("pk", flat=True))
-    # Both may have accepted in one form, if they shared a browser.
-    mine.exclude(pk__in=left).update(worker=kept, form_key="")
-    return len(left)
 
 
 def _move_unless_there(

@@ -32,9 +32,7 @@ from marketplace.questions.question_form import (
     SCHEMAS,
     Node,
     Part,
-    Question,
     QuestionForm,
-    Selection,
     XMLError,
     answers_of,
     parse,
@@ -113,23 +111,22 @@ def read_key(xml: str) -> AnswerKey:
         root = read_xml(xml, "AnswerKey")
         if (root.namespace, root.name) != (NAMESPACE, "AnswerKey"):
             raise AnswerKeyError(f'Begin the AnswerKey with <AnswerKey xmlns="{NAMESPACE}">.')
-        questions = {
-            one.text_of("QuestionIdentifier"): _question(one) for one in root.all("Question")
-        }
+        questions = {}
+        for one in root.all("Question"):
+            scores = {
+                frozenset(each.text.strip() for each in option.all("SelectionIdentifier")): _whole(
+                    option, "AnswerScore"
+                )
+                for option in one.all("AnswerOption")
+            }
+            keyed = KeyedQuestion(scores, _whole(one, "DefaultScore", 0))
+            questions[one.text_of("QuestionIdentifier")] = keyed
         if not questions or "" in questions:
             raise AnswerKeyError("Each Question of the AnswerKey needs a QuestionIdentifier.")
         mapping = root.first("QualificationValueMapping")
         return AnswerKey(questions, _mapping(mapping) if mapping else lambda total: total)
     except XMLError as error:
         raise AnswerKeyError(str(error)) from None
-
-
-def _question(node: Node) -> KeyedQuestion:
-    scores = {}
-    for option in node.all("AnswerOption"):
-        chosen = frozenset(one.text.strip() for one in option.all("SelectionIdentifier"))
-        scores[chosen] = _whole(option, "AnswerScore")
-    return KeyedQuestion(scores, _whole(node, "DefaultScore", 0))
 
 
 def _mapping(node: Node) -> Callable[[int], int]:
@@ -207,8 +204,22 @@ def begin(worker: Worker, row: QualificationType, now: datetime) -> Qualificatio
     _end_overdue(row, worker, now)
     found = row.requests.filter(worker=worker, state__in=OPEN).first()
     if found is None:
-        _check_retry(row, worker, now)
-        found = _begin(worker, row, now)
+        last = last_request(row, worker, now)
+        if last is not None and row.retry_delay_seconds is None:
+            raise NotTakenError(_("This test can be taken once only, and you have taken it."))
+        if last is not None:
+            again_at = last.submitted_at + timedelta(seconds=row.retry_delay_seconds or 0)
+            if now < again_at:
+                wait = duration(max(60, int((again_at - now).total_seconds())))
+                raise NotTakenError(_("You can take this test again in %(wait)s.") % {"wait": wait})
+        begun = {
+            "state": RequestState.STARTED,
+            "started_at": now,
+            "submitted_at": now,
+            "test": row.test,
+        }
+        # Of two tabs at once both get the one that was quicker.
+        found, _is_new = row.requests.get_or_create(worker=worker, state__in=OPEN, defaults=begun)
     if found.state == RequestState.PENDING:
         raise NotTakenError(_("You have taken this test; the requester has not decided yet."))
     return found
@@ -262,22 +273,6 @@ def hand_in(request: QualificationRequest, sent: Mapping[str, list[str]], now: d
     return Outcome(value=value)
 
 
-def _begin(worker: Worker, row: QualificationType, now: datetime) -> QualificationRequest:
-    try:
-        with atomic():
-            return QualificationRequest.objects.create(
-                qualification_type=row,
-                worker=worker,
-                state=RequestState.STARTED,
-                started_at=now,
-                submitted_at=now,
-                test=row.test,
-            )
-    except IntegrityError:
-        # Two tabs at once: both see the one that was quicker.
-        return row.requests.get(worker=worker, state__in=OPEN)
-
-
 def last_request(
     row: QualificationType, worker: Worker, now: datetime
 ) -> QualificationRequest | None:
@@ -285,18 +280,6 @@ def last_request(
     mine = row.requests.filter(worker=worker)
     pull_back(mine, "submitted_at", now)
     return mine.order_by("-pk").first()
-
-
-def _check_retry(row: QualificationType, worker: Worker, now: datetime) -> None:
-    last = last_request(row, worker, now)
-    if last is None:
-        return
-    if row.retry_delay_seconds is None:
-        raise NotTakenError(_("This test can be taken once only, and you have taken it."))
-    again_at = last.submitted_at + timedelta(seconds=row.retry_delay_seconds)
-    if now < again_at:
-        wait = duration(max(60, int((again_at - now).total_seconds())))
-        raise NotTakenError(_("You can take this test again in %(wait)s.") % {"wait": wait})
 
 
 def _end_overdue(row: QualificationType, worker: Worker, now: datetime) -> None:
@@ -322,36 +305,24 @@ def answered_questions(test: str, answer: str) -> list[AnsweredQuestion]:
     """
     if not test:
         return []
-    given = _given(answer)
-    return [
-        AnsweredQuestion(one.name, one.parts, _words(one, given.get(one.identifier, [])))
-        for one in parse(test).questions
-    ]
-
-
-def _given(answer: str) -> dict[str, list[tuple[str, str]]]:
-    """Return the kind and text of each thing that was answered, by QuestionIdentifier."""
-    if not answer:
-        return {}
-    found: dict[str, list[tuple[str, str]]] = {}
-    for one in ElementTree.fromstring(answer).iterfind("{*}Answer"):
-        name = one.findtext("{*}QuestionIdentifier") or ""
+    # The kind and text of each thing that was answered, by QuestionIdentifier.
+    given: dict[str, list[tuple[str, str]]] = {}
+    for one in ElementTree.fromstring(answer).iterfind("{*}Answer") if answer else ():
         parts = [(node.tag.rpartition("}")[2], node.text or "") for node in one]
-        found[name] = [part for part in parts if part[0] != "QuestionIdentifier"]
-    return found
-
-
-def _words(question: Question, given: list[tuple[str, str]]) -> tuple[str, ...]:
-    choices = {}
-    if isinstance(question.answer, Selection):
-        for choice in question.answer.choices:
+        name = one.findtext("{*}QuestionIdentifier") or ""
+        given[name] = [part for part in parts if part[0] != "QuestionIdentifier" and part[1]]
+    found = []
+    for question in parse(test).questions:
+        choices = {}
+        for choice in getattr(question.answer, "choices", ()):
             shown = " ".join(part.text for part in choice.parts if part.kind in ("title", "text"))
             choices[choice.identifier] = shown or choice.identifier
-    return tuple(
-        choices.get(text, text) if kind == "SelectionIdentifier" else text
-        for kind, text in given
-        if text
-    )
+        said = tuple(
+            choices.get(text, text) if kind == "SelectionIdentifier" else text
+            for kind, text in given.get(question.identifier, [])
+        )
+        found.append(AnsweredQuestion(question.name, question.parts, said))
+    return found
 
 
 # Groups are qualifications of this account, which has no keys and posts nothing.

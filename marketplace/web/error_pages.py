@@ -76,23 +76,20 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return the page for a fault of ours, or for a service that is away; it needs no database."""
     if outages.is_away():
-        return _away(request)
+        fields = outages.sent_fields(request)
+        sentence = LOOKS_AGAIN if request.method == "GET" else KEPT_HERE if fields else GO_BACK
+        again = {"again": {"action": request.get_full_path(), "fields": fields}} if fields else {}
+        if request.path.endswith("/externalSubmit"):
+            # What a frame has sent is answered in the frame.
+            with language_active(request):
+                given = {"heading": _(AWAY), "sentence": _(sentence), **again}
+                response = render(request, "marketplace/in_frame.html", given)
+            return outages.with_retry(request, harden(response, frame_ancestors="'self'"))
+        response = _drawn_for_anybody(
+            request, PageError(sentence, 503, AWAY), is_bare=True, **again
+        )
+        return outages.with_retry(request, harden(response))
     return harden(_drawn_for_anybody(request, BROKEN, is_bare=True))
-
-
-def _away(request: HttpRequest) -> HttpResponse:
-    """Return the page of a moment without a database, which keeps what a form has sent."""
-    fields = outages.sent_fields(request)
-    sentence = LOOKS_AGAIN if request.method == "GET" else KEPT_HERE if fields else GO_BACK
-    again = {"again": {"action": request.get_full_path(), "fields": fields}} if fields else {}
-    if request.path.endswith("/externalSubmit"):
-        # What a frame has sent is answered in the frame.
-        with language_active(request):
-            given = {"heading": _(AWAY), "sentence": _(sentence), **again}
-            response = render(request, "marketplace/in_frame.html", given)
-        return outages.with_retry(request, harden(response, frame_ancestors="'self'"))
-    response = _drawn_for_anybody(request, PageError(sentence, 503, AWAY), is_bare=True, **again)
-    return outages.with_retry(request, harden(response))
 
 
 def _page(request: HttpRequest, error: PageError) -> HttpResponse:

@@ -35,21 +35,20 @@ class Command(ResultCommand):
         """Make the account or say in one line why not."""
         name = options["name"]
         if options["reset"]:
-            return self._reset(name)
+            user = DeskUser.objects.filter(name=name, role=Role.HOST).first()
+            if user is None:
+                raise CommandError(f"There is no host {name}. Make one without --reset.")
+            with atomic():
+                password = reset_password(user)
+                DeskUser.objects.filter(pk=user.pk).update(is_active=True)
+                AuditEntry.record(
+                    "command create_host", f"Renewed the password of {name}", clock.now()
+                )
+            return {"host": name, "password": password}, [f"{name}: {password}"]
         with atomic():
             user = open_user(name, _password(), None, clock.now())
             AuditEntry.record("command create_host", f"Made the host {user.name}", clock.now())
         return {"host": user.name}, [f"{user.name} can sign in at /desk/"]
-
-    def _reset(self, name: str) -> Printout:
-        user = DeskUser.objects.filter(name=name, role=Role.HOST).first()
-        if user is None:
-            raise CommandError(f"There is no host {name}. Make one without --reset.")
-        with atomic():
-            password = reset_password(user)
-            DeskUser.objects.filter(pk=user.pk).update(is_active=True)
-            AuditEntry.record("command create_host", f"Renewed the password of {name}", clock.now())
-        return {"host": name, "password": password}, [f"{name}: {password}"]
 
 
 def _password() -> str:
