@@ -23,7 +23,7 @@ from marketplace import erasure as at_marketplace
 from marketplace.hits.acceptance import keep_rejection, raise_contest
 from marketplace.models import Assignment, Contest, Invitation, Message, QualificationRequest
 from marketplace.models import Worker as Account
-from marketplace.money.payouts import answer_report, choose_way, make_list, report_payment
+from marketplace.payouts import answer_report, choose_way, make_list, report_payment
 from marketplace.people.worker_import import import_workers
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.visitor import Visitor

@@ -41,8 +41,7 @@ from marketplace.models import (
     Role,
 )
 from marketplace.models.identifiers import new_entity_id, new_secret
-from marketplace.money.payout_files import n_without_way, parts_of, payout_csv
-from marketplace.money.payouts import (
+from marketplace.payouts import (
     COLUMNS,
     OPEN,
     TOTALS,
@@ -50,7 +49,10 @@ from marketplace.money.payouts import (
     answer_report,
     confirm,
     make_list,
+    n_without_way,
     owed_by_worker,
+    parts_of,
+    payout_csv,
     remove_line,
     rows_of,
     totals,

@@ -17,7 +17,7 @@ from common.spreadsheet import UploadError
 from marketplace import clock, funds
 from marketplace.configuration import base_url, mail_from, requesters_see_mail
 from marketplace.desk.work_views import users_of
-from marketplace.hits.reasons import UNLISTED
+from marketplace.hits.access import UNLISTED
 from marketplace.models import (
     HANDED_IN,
     Assignment,

@@ -15,7 +15,7 @@ from common.spreadsheet import Table, UploadError, read_table
 from marketplace import clock
 from marketplace.configuration import auto_approval_cap_seconds
 from marketplace.desk.batches import BatchError, kind_of, make_batch, refresh_drafts
-from marketplace.hits.audience import audience_summary
+from marketplace.hits.access import audience_summary
 from marketplace.models import Project, ProjectKind, Requester
 from marketplace.models.identifiers import digest, new_entity_id
 from marketplace.people.grants import groups

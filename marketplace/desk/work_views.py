@@ -34,7 +34,7 @@ from marketplace.desk.batches import (
     stop,
     unmapped,
 )
-from marketplace.hits.audience import audience_summaries, audience_summary
+from marketplace.hits.access import audience_summaries, audience_summary
 from marketplace.hits.lifecycle import settle_account, settle_due
 from marketplace.models import (
     HIT,

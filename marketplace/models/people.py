@@ -75,7 +75,7 @@ class PayoutWay(models.TextChoices):
 class WorkerProfile(models.Model):
     """Identity, contact and history brought along; no API reply and no other person's page has it.
 
-    How they want to be paid they enter themselves (money/payouts.py).
+    How they want to be paid they enter themselves (payouts.py).
     """
 
     worker = models.OneToOneField(Worker, models.CASCADE, related_name="profile")

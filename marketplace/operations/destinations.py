@@ -13,14 +13,14 @@ from common.wrong_clocks import over
 from marketplace import clock
 from marketplace.configuration import base_url
 from marketplace.models import Event, Queue, Subscription, Topic
-from marketplace.notifications import delivery, events
-from marketplace.notifications.delivery import document_of
+from marketplace.notifications import events
 from marketplace.notifications.events import (
     QUEUE_PREFIX,
     account_of,
     arn_of,
     ask_to_confirm,
     confirm,
+    document_of,
     queue_at,
     topic_of,
 )
@@ -87,7 +87,7 @@ def _checked(call: Call, notification: dict[str, Any]) -> dict[str, Any]:
     elif notification["Transport"] == "SQS" and queue_at(call.requester.pk, named):
         problem = ""
     else:
-        problem = delivery.problem_with(named)
+        problem = events.problem_with(named)
     if problem:
         raise RequestError("InvalidTransportEndpoint", problem)
     return notification
@@ -160,7 +160,7 @@ def subscribe(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
         raise _invalid_parameter("Protocol has to be https or http.")
     if not endpoint.startswith(f"{parameters['Protocol']}://"):
         raise _invalid_parameter("Endpoint has to be an address of this Protocol.")
-    if problem := delivery.problem_with(endpoint):
+    if problem := events.problem_with(endpoint):
         raise _invalid_parameter(problem.replace("Destination", "Endpoint"))
     with atomic():
         row, _ = Subscription.objects.get_or_create(topic=topic, endpoint=endpoint)

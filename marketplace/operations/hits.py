@@ -15,7 +15,7 @@ from common.prepared_sql import PreparedQuery, fields_of, insert, instance_of
 from marketplace import funds
 from marketplace.amounts import amount_of, cents_of
 from marketplace.configuration import granted_cap_seconds, is_own_origin
-from marketplace.hits.audience import warn_if_nobody
+from marketplace.hits.access import warn_if_nobody
 from marketplace.hits.lifecycle import refresh
 from marketplace.hits.review_rules import PolicyError, read_policy
 from marketplace.models import HIT, HITType, Project, ReviewLevel, ReviewPolicy

@@ -10,8 +10,8 @@ from django.db.models import Q, QuerySet
 
 from common.searching import holds
 from marketplace.fault_injection import faults_of
+from marketplace.hits.access import is_earned_by_work
 from marketplace.hits.lifecycle import settle_account
-from marketplace.hits.reasons import is_earned_by_work
 from marketplace.models import (
     HIT,
     QualificationGrant,

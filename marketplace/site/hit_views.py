@@ -23,9 +23,9 @@ from marketplace.hits.acceptance import (
     available_hits,
     available_of,
 )
+from marketplace.hits.access import Reason, reason_for, ways_to_earn
 from marketplace.hits.facts import Facts, facts_of
 from marketplace.hits.lifecycle import settle_due
-from marketplace.hits.reasons import Reason, reason_for, ways_to_earn
 from marketplace.models import HIT, LIVE, Assignment, AssignmentState, HITType, Worker
 from marketplace.models.identifiers import new_entity_id
 from marketplace.people.requirements import (

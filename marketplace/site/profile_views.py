@@ -19,8 +19,8 @@ from marketplace.configuration import base_url, payment_terms, requesters_see_ma
 from marketplace.erasure import erase, everything_about
 from marketplace.funds import bonus_cents
 from marketplace.hits.acceptance import RAISED_WITHIN, late_work
+from marketplace.hits.access import kinds_opened_by
 from marketplace.hits.lifecycle import settle_due
-from marketplace.hits.reasons import kinds_opened_by
 from marketplace.languages import CODES, LANGUAGES, remember
 from marketplace.models import (
     HANDED_IN,
@@ -39,9 +39,8 @@ from marketplace.models import (
 )
 from marketplace.models.identifiers import new_entity_id
 from marketplace.models.keywords import stated_terms
-from marketplace.money.payout_files import statement_csv
-from marketplace.money.payouts import PayoutError, choose_way, report_payment
 from marketplace.notifications.messages import OPENING, MessageError, send_message, translated
+from marketplace.payouts import PayoutError, choose_way, report_payment, statement_csv
 from marketplace.people.accounts import PasswordError, choose_password, renew_link
 from marketplace.people.requirements import is_country, is_subdivision, record_of
 from marketplace.site.work_views import own_assignment

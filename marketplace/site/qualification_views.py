@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.hits.reasons import (
+from marketplace.hits.access import (
     WayToEarn,
     is_earned_by_work,
     is_unlisted,

@@ -20,8 +20,8 @@ from marketplace.models import (
     Requester,
     Worker,
 )
-from marketplace.money.payouts import make_list
 from marketplace.notifications.events import post_event
+from marketplace.payouts import make_list
 from marketplace.people.accounts import open_worker
 from marketplace.people.grants import make_group
 from marketplace.people.invitations import invite, make_class_code

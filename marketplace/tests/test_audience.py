@@ -8,7 +8,7 @@ import pytest
 
 from marketplace import clock
 from marketplace.configuration import DEFAULT_POLICIES, SystemPolicy, choose
-from marketplace.hits.audience import _counted_at, audience
+from marketplace.hits.access import _counted_at, audience
 from marketplace.models import HIT, Worker, WorkerProfile
 from marketplace.people.requirements import (
     ADULT,
@@ -124,7 +124,7 @@ def test_publishing_to_nobody_is_a_warning(
     rita: Any, make_hit: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     _counted_at.clear()
-    with caplog.at_level(logging.WARNING, "marketplace.hits.audience"):
+    with caplog.at_level(logging.WARNING, "marketplace.hits.access"):
         hit_with(rita, make_hit, need(ADULT, "EqualTo", 1))
         assert not caplog.records
         Worker.objects.create(display_name="W", created_at=clock.now())

@@ -13,7 +13,7 @@ from marketplace import clock
 from marketplace.hits import lifecycle
 from marketplace.hits.acceptance import accept, raise_contest
 from marketplace.models import HIT, Assignment, AssignmentState, Event, QualificationType, Requester
-from marketplace.notifications.delivery import LONGEST_PAUSE, deliver_due
+from marketplace.notifications.events import LONGEST_PAUSE, deliver_due
 from marketplace.notifications.messages import MOST_A_DAY, MessageError, send_message
 from marketplace.people.grants import NotTakenError, begin, hand_in
 from marketplace.tests.test_events import Listener, notification

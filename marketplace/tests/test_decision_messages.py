@@ -8,7 +8,7 @@ import pytest
 
 from marketplace import clock
 from marketplace.models import Assignment, Message
-from marketplace.money.payouts import record_payout
+from marketplace.payouts import record_payout
 from marketplace.people.grants import add_members, make_group, remove_member
 from marketplace.tests.test_contests import contest
 from marketplace.tests.visitor import Visitor

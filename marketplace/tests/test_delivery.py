@@ -13,9 +13,8 @@ from django.db import OperationalError
 from marketplace import clock
 from marketplace.management.commands import deliver_events
 from marketplace.models import Event, Requester
-from marketplace.notifications import delivery
-from marketplace.notifications.delivery import LEAST_TRIES, deliver_due
-from marketplace.notifications.events import events_of
+from marketplace.notifications import events
+from marketplace.notifications.events import LEAST_TRIES, deliver_due, events_of
 from marketplace.tests.test_events import ADDRESS, Listener, notification
 
 
@@ -63,7 +62,7 @@ def test_a_listener_that_takes_nothing_is_tried_once_a_round(rita: Any) -> None:
     def deaf(address: str, headers: dict[str, str], body: bytes) -> None:
         tried.append(address)
         if address == ADDRESS:
-            raise delivery.WebhookError("The listener answered 503.")
+            raise events.WebhookError("The listener answered 503.")
 
     deliver_due(clock.now(), deaf)
     assert tried == [ADDRESS, elsewhere]
@@ -71,7 +70,7 @@ def test_a_listener_that_takes_nothing_is_tried_once_a_round(rita: Any) -> None:
 
 def test_a_reply_that_never_ends_is_cut_off(settings: Any, monkeypatch: Any) -> None:
     settings.MARKETPLACE_PRIVATE_WEBHOOKS = True
-    monkeypatch.setattr(delivery, "TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(events, "TIMEOUT_SECONDS", 0.5)
     is_over = Signal()
     with socket.create_server(("127.0.0.1", 0)) as door:
 
@@ -85,8 +84,8 @@ def test_a_reply_that_never_ends_is_cut_off(settings: Any, monkeypatch: Any) -> 
         listener = Thread(target=drip, daemon=True)
         listener.start()
         try:
-            with pytest.raises(delivery.WebhookError):
-                delivery.send(f"http://127.0.0.1:{door.getsockname()[1]}/", {}, b"{}")
+            with pytest.raises(events.WebhookError):
+                events.send(f"http://127.0.0.1:{door.getsockname()[1]}/", {}, b"{}")
         finally:
             is_over.set()
             listener.join()
@@ -103,8 +102,8 @@ def test_a_database_that_is_away_is_looked_at_again(monkeypatch: Any, caplog: An
         if caplog.text.count("Delivering events failed") == 3:
             raise EnoughError
 
-    monkeypatch.setattr("marketplace.notifications.delivery.deliver_due", away)
-    monkeypatch.setattr("marketplace.notifications.delivery.connections.close_all", lambda: None)
+    monkeypatch.setattr("marketplace.notifications.events.deliver_due", away)
+    monkeypatch.setattr("marketplace.notifications.events.connections.close_all", lambda: None)
     monkeypatch.setattr("time.sleep", third_time)
     with pytest.raises(EnoughError):
         call_command(deliver_events.Command())

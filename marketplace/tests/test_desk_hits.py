@@ -8,8 +8,7 @@ from django.db import connections
 from marketplace import clock
 from marketplace.configuration import SystemPolicy, choose, system_policies
 from marketplace.models import HIT, AuditEntry, Event, Requester, Worker
-from marketplace.notifications.delivery import deliver_due
-from marketplace.notifications.events import events_of, post_event
+from marketplace.notifications.events import deliver_due, events_of, post_event
 from marketplace.people.accounts import open_worker
 from marketplace.people.requirements import ADULT, LOCALE, N_APPROVED
 from marketplace.tests.desk import DeskVisitor

@@ -8,7 +8,7 @@ import pytest
 
 from marketplace import clock
 from marketplace.models import Assignment, PaymentReport, Requester
-from marketplace.money.payouts import PayoutError, answer_report, record_payout
+from marketplace.payouts import PayoutError, answer_report, record_payout
 from marketplace.tests.visitor import Visitor
 
 

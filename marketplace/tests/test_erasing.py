@@ -10,8 +10,8 @@ from marketplace import clock
 from marketplace.erasure import erase
 from marketplace.hits.acceptance import RefusedError, accept, keep_rejection, raise_contest
 from marketplace.models import Assignment, AssignmentState, Contest, PaymentReport, Worker
-from marketplace.money.payouts import make_list, owed_by_worker, report_payment
 from marketplace.operations.workers import rewardable
+from marketplace.payouts import make_list, owed_by_worker, report_payment
 from marketplace.people.accounts import merge
 from marketplace.tests.visitor import Visitor
 

@@ -15,8 +15,8 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from marketplace import clock
 from marketplace.fault_injection import change_faults
 from marketplace.models import Event, Requester
-from marketplace.notifications import delivery
-from marketplace.notifications.delivery import deliver_due
+from marketplace.notifications import events
+from marketplace.notifications.events import deliver_due
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 from marketplace.wire.shapes import service_model
@@ -44,7 +44,7 @@ class Listener:
     def __call__(self, address: str, headers: dict[str, str], body: bytes) -> None:
         if self.n_refusals:
             self.n_refusals -= 1
-            raise delivery.WebhookError("The listener answered 503.")
+            raise events.WebhookError("The listener answered 503.")
         self.taken.append((address, headers, body))
 
     @property
@@ -160,7 +160,7 @@ def test_a_message_is_signed_and_in_the_documented_envelope(rita: Any) -> None:
     assert headers["webhook-id"] == document["EventDocId"]
     with pytest.raises(WebhookVerificationError):
         Webhook(secret).verify(plain + b" ", headers)
-    stamp, _, given = headers[delivery.FORMER_SIGNATURE].removeprefix("t=").partition(",v1=")
+    stamp, _, given = headers[events.FORMER_SIGNATURE].removeprefix("t=").partition(",v1=")
     assert hmac.new(secret, f"{stamp}.".encode() + plain, hashlib.sha256).hexdigest() == given
 
 
@@ -240,8 +240,8 @@ def test_a_listener_on_this_machine_needs_the_host_s_leave(
     Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://localhost:{server.server_port}"
     try:
-        with pytest.raises(delivery.WebhookError, match="https"):
-            delivery.send(address, {}, b"{}")
+        with pytest.raises(events.WebhookError, match="https"):
+            events.send(address, {}, b"{}")
         settings.MARKETPLACE_PRIVATE_WEBHOOKS = True
         for path in ("/", "/elsewhere"):
             rita.send_test_event_notification(

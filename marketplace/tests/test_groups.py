@@ -3,7 +3,7 @@
 from typing import Any
 
 from marketplace import clock
-from marketplace.hits.audience import audience
+from marketplace.hits.access import audience
 from marketplace.models import HIT, Assignment, QualificationType
 from marketplace.people.grants import add_members, make_group, remove_member
 from marketplace.tests.refusals import refused

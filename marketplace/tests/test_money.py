@@ -8,7 +8,7 @@ from django.db.models import Sum
 
 from marketplace import clock
 from marketplace.models import HIT, LedgerEntry, LedgerKind, Requester
-from marketplace.money.payouts import PayoutError, record_payout
+from marketplace.payouts import PayoutError, record_payout
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 

@@ -11,8 +11,7 @@ from marketplace import clock
 from marketplace.environment import Environment
 from marketplace.erasure import erase
 from marketplace.models import PayoutList, WorkerProfile
-from marketplace.money.payout_files import FORMATS
-from marketplace.money.payouts import COLUMNS, confirm, make_list, remove_line
+from marketplace.payouts import COLUMNS, FORMATS, confirm, make_list, remove_line
 from marketplace.people.accounts import merge
 from marketplace.tests.desk import DeskVisitor, rows_in
 from marketplace.tests.visitor import Visitor

@@ -7,7 +7,7 @@ import pytest
 from common.spreadsheet import UploadError
 from marketplace import clock, funds
 from marketplace.models import AuditEntry, Payout, PayoutLine, PayoutList
-from marketplace.money.payouts import (
+from marketplace.payouts import (
     PayoutError,
     confirm,
     make_list,

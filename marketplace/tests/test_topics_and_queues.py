@@ -11,7 +11,7 @@ from django.test import Client
 
 from marketplace import clock
 from marketplace.models import Event
-from marketplace.notifications.delivery import deliver_due
+from marketplace.notifications.events import deliver_due
 from marketplace.people.accounts import RequesterKeys
 from marketplace.tests.boto import HOST, client_of
 from marketplace.tests.refusals import refused

@@ -25,8 +25,8 @@ SENTENCE = re.compile(r"[A-Z“][^\n]*\s[^\n]*[.!?:]\s*", re.DOTALL)
 # What requesters, hosts and operators read; a module that is not here is read
 # by workers.
 TO_OTHERS = {
-    *("models", "settings.py", "question.py", "worker_import.py", "audience.py", "__main__.py"),
-    *("requirements.py", "funds.py", "checkup.py", "delivery.py", "review_rules.py"),
+    *("models", "settings.py", "question.py", "worker_import.py", "__main__.py"),
+    *("requirements.py", "funds.py", "checkup.py", "events.py", "review_rules.py"),
     "desk_pages.py",
 }
 # These errors reach nobody at work; the others below are said to the host beside workers' own.
@@ -37,6 +37,7 @@ RAISED_TO_OTHERS = {
 # Words of ours on a requester's page: each is among those that are translated.
 ON_PAGES = {"marked"}
 TO_HOSTS = {
+    "HIT type %s (%s): none of %s workers can take it; %s %s excludes most.",
     "Assignment was in an invalid state for this operation.",
     "A <{}> has no name, so what is written there does not come back.",
     "No field has a name, so nothing would come back. Add name=… to a field.",

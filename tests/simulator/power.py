@@ -22,7 +22,10 @@ from tests.simulator.machine import REAL_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WHERE = {
-    "money": ("tasks/ledger", "tasks/paying", "tasks/costs.py", "marketplace/money"),
+    "money": (
+        *("tasks/ledger", "tasks/paying", "tasks/costs.py"),
+        *("marketplace/funds.py", "marketplace/payouts.py"),
+    ),
     "posting": ("tasks/hits.py",),
     "verdicts": ("annotation/decisions", "annotation/agreement"),
     "eligibility": ("tasks/people", "tasks/work"),

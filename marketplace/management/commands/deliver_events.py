@@ -8,7 +8,7 @@ from typing import Any
 from common.command_line import MANAGE, Printout, ResultCommand, whole
 from marketplace import clock
 from marketplace.models import Event
-from marketplace.notifications.delivery import deliver_due, deliver_quietly
+from marketplace.notifications.events import deliver_due, deliver_quietly
 
 
 class Command(ResultCommand):

@@ -7,7 +7,7 @@ from typing import Any
 from common.command_line import MANAGE, Printout, ResultCommand, amount
 from marketplace import clock
 from marketplace.amounts import price_of
-from marketplace.money.payouts import PayoutError, record_payout
+from marketplace.payouts import PayoutError, record_payout
 
 
 class Command(ResultCommand):

@@ -1,1 +1,0 @@
-"""Amounts, credit, what is owed and what was paid."""
