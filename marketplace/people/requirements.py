@@ -1,16 +1,16 @@
 """Decides which HITs a worker may see, preview and accept; what requirements can ask."""
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
 import pycountry
-from django.db.models import Case, Count, Q, When
+from django.db.models import Case, Count, Q, QuerySet, When
 
+from common.prepared_sql import PreparedQuery
 from marketplace import clock
 from marketplace.configuration import DEFAULT_POLICIES, SystemPolicy, system_policies
 from marketplace.models import (
@@ -75,6 +75,8 @@ POLICY_NAMES = {
     MASTERS[0]: "masters",
     MASTERS[1]: "masters",
 }
+COUNT_NAMES = ("n_submitted", "n_approved", "n_rejected")
+Rows = QuerySet[Any, tuple[Any, ...]]
 # Nobody has a history on a new marketplace, so demands on it wait until somebody has one.
 SUBMISSIONS_BEFORE_HISTORY_COUNTS = 100
 
@@ -126,36 +128,26 @@ def record_for(worker: Worker, hit_type: HITType) -> WorkerRecord:
     asked = {need["QualificationTypeId"] for need in hit_type.requirements}
     if not asked.isdisjoint(SYSTEM_NAMES):
         return record_of(worker)
-    scores = _scores_of([worker.pk]).get(worker.pk, {}) if asked else {}
-    return WorkerRecord(worker, scores, blocked_by=frozenset(_blocks_of([worker.pk])[worker.pk]))
+    keys = [worker.pk]
+    scores = _scores_of(keys) if asked else {}
+    blocked_by = frozenset(_blocks_of(keys).get(worker.pk, ()))
+    return WorkerRecord(worker, scores.get(worker.pk, {}), blocked_by=blocked_by)
 
 
 def records_of(workers: Sequence[Worker]) -> list[WorkerRecord]:
     """Return the record of each worker, in five queries however many there are."""
     keys = [worker.pk for worker in workers]
     policies, scores, blocks = system_policies(), _scores_of(keys), _blocks_of(keys)
-    before: dict[int, dict[str, int]] = {}
-    brought: Any = WorkerProfile.objects.filter(worker__in=keys, n_approved_before__isnull=False)
-    names = ("worker", "n_approved_before", "percent_approved_before")
-    for key, n_approved, percent in brought.values_list(*names):
-        # With nothing approved a share says nothing of how much was rejected.
-        n_decided = 100 * n_approved // percent if percent else n_approved
-        n_rejected = max(0, n_decided - n_approved)
-        before[key] = {"n_approved_before": n_approved, "n_rejected_before": n_rejected}
-    counted: Any = Assignment.objects.filter(worker__in=keys).order_by().values("worker")
-    counts: dict[int, dict[str, int]] = {
-        row.pop("worker"): row
-        for row in counted.annotate(
-            n_submitted=Count("pk", filter=Q(state__in=HANDED_IN)),
-            n_approved=Count("pk", filter=Q(state=AssignmentState.APPROVED)),
-            n_rejected=Count("pk", filter=Q(state=AssignmentState.REJECTED)),
-        )
+    before = _before(keys)
+    counts = {
+        key: dict(zip(COUNT_NAMES, counts, strict=True))
+        for key, *counts in _rows(keys, _count_rows, COUNTS)
     }
     return [
         WorkerRecord(
             worker=worker,
             scores=scores.get(worker.pk, {}),
-            blocked_by=frozenset(blocks[worker.pk]),
+            blocked_by=frozenset(blocks.get(worker.pk, ())),
             policies=policies,
             **counts.get(worker.pk, {}),
             **before.get(worker.pk, {}),
@@ -164,27 +156,76 @@ def records_of(workers: Sequence[Worker]) -> list[WorkerRecord]:
     ]
 
 
-def _blocks_of(keys: list[int]) -> defaultdict[int, set[int]]:
-    blocks: defaultdict[int, set[int]] = defaultdict(set)
-    rows: Any = WorkerBlock.objects.filter(worker__in=keys)
-    for key, requester in rows.values_list("worker", "requester"):
-        blocks[key].add(requester)
+def _count_rows(keys: list[int]) -> Rows:
+    rows: Any = Assignment.objects.filter(worker__in=keys).order_by().values("worker")
+    return rows.annotate(
+        n_submitted=Count("pk", filter=Q(state__in=HANDED_IN)),
+        n_approved=Count("pk", filter=Q(state=AssignmentState.APPROVED)),
+        n_rejected=Count("pk", filter=Q(state=AssignmentState.REJECTED)),
+    ).values_list("worker", *COUNT_NAMES)
+
+
+def _blocks_of(keys: list[int]) -> dict[int, set[int]]:
+    blocks: dict[int, set[int]] = {}
+    for key, requester in _rows(keys, _block_rows, BLOCKS):
+        blocks.setdefault(key, set()).add(requester)
     return blocks
+
+
+def _block_rows(keys: list[int]) -> Rows:
+    return WorkerBlock.objects.filter(worker__in=keys).values_list("worker", "requester")
 
 
 def _scores_of(keys: list[int]) -> dict[int, dict[str, int]]:
     """Return scores by worker and type; an injected index lag leaves new ones out."""
     scores: dict[int, dict[str, int]] = {}
-    rows: Any = QualificationGrant.objects.filter(worker__in=keys, is_revoked=False)
-    named = ("qualification_type_id", "requester__faults")
-    columns = (f"qualification_type__{name}" for name in named)
-    for key, value, granted_at, type_id, faults in rows.values_list(
-        "worker", "integer_value", "granted_at", *columns
-    ):
+    for key, type_id, value, granted_at, faults in _rows(keys, _score_rows, SCORES):
         lag = timedelta(seconds=faults.get("index_lag_seconds", 0))
         if not lag or granted_at + lag <= clock.now():
             scores.setdefault(key, {})[type_id] = value
     return scores
+
+
+def _score_rows(keys: list[int]) -> Rows:
+    return QualificationGrant.objects.filter(worker__in=keys, is_revoked=False).values_list(
+        "worker",
+        "qualification_type__qualification_type_id",
+        "integer_value",
+        "granted_at",
+        "qualification_type__requester__faults",
+    )
+
+
+def _before(keys: list[int]) -> dict[int, dict[str, int]]:
+    """Return the history that was imported, as numbers of decisions."""
+    found = {}
+    for key, n_approved, percent in _rows(keys, _before_rows, BEFORE):
+        # With nothing approved a share says nothing of how much was rejected.
+        n_decided = 100 * n_approved // percent if percent else n_approved
+        n_rejected = max(0, n_decided - n_approved)
+        found[key] = {"n_approved_before": n_approved, "n_rejected_before": n_rejected}
+    return found
+
+
+def _before_rows(keys: list[int]) -> Rows:
+    return WorkerProfile.objects.filter(
+        worker__in=keys, n_approved_before__isnull=False
+    ).values_list("worker", "n_approved_before", "percent_approved_before")
+
+
+def _of_one(build: Callable[[list[int]], Rows]) -> PreparedQuery:
+    """Return the query of what belongs to one worker, as `build` finds it for any number."""
+    return PreparedQuery(lambda worker: build([worker]), worker=int)
+
+
+def _rows(
+    keys: list[int], build: Callable[[list[int]], Rows], of_one: PreparedQuery
+) -> Iterable[tuple[Any, ...]]:
+    return of_one.rows(worker=keys[0]) if len(keys) == 1 else build(keys)
+
+
+COUNTS, BLOCKS = _of_one(_count_rows), _of_one(_block_rows)
+SCORES, BEFORE = _of_one(_score_rows), _of_one(_before_rows)
 
 
 @lru_cache(maxsize=4096)
