@@ -195,7 +195,9 @@ def deliver_due(now: datetime, send: Send = send, most: int = 500) -> Delivery:
         event = _claim(now, silent)
         if event is None:
             break
-        if _is_held_back(event, now):
+        share = faults_of(event.requester).reordered_events
+        if event.n_attempts == 1 and _chance(event, "order") < share:
+            _settle(event, next_attempt_at=now + REORDERED_BY)
             continue
         try:
             is_twice = _chance(event, "copies") < faults_of(event.requester).duplicate_events
@@ -292,14 +294,6 @@ def _chance(event: Event, what: str) -> float:
     # By the event alone, so that a rehearsal with the same seed has the same faults.
     seed = faults_of(event.requester).seed
     return random.Random(f"{seed}:{what}:{event.pk}").random()
-
-
-def _is_held_back(event: Event, now: datetime) -> bool:
-    share = faults_of(event.requester).reordered_events
-    if event.n_attempts > 1 or _chance(event, "order") >= share:
-        return False
-    _settle(event, next_attempt_at=now + REORDERED_BY)
-    return True
 
 
 _something = Signal()

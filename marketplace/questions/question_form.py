@@ -221,7 +221,11 @@ def answers_of(
             other = "".join(sent.get(f"{question.identifier}.{OTHER}", []))
             other = other if question.answer.has_other else ""
             given.append(GivenAnswer(question.identifier, selections=chosen, other=other))
-            problem = _problem_with_selection(question.answer, len(chosen) + bool(other))
+            n_chosen, problem = len(chosen) + bool(other), ""
+            if n_chosen < question.answer.least:
+                problem = _("choose at least %(n)s.") % {"n": question.answer.least}
+            elif n_chosen > question.answer.most:
+                problem = _("choose at most %(n)s.") % {"n": question.answer.most}
         is_empty = not any(values) and not given[-1].other
         if is_empty:
             problem = _("answer it.") if question.is_required else ""
@@ -232,9 +236,20 @@ def answers_of(
 
 def _problem_with_text(answer: Text, text: str) -> str:
     if answer.is_numeric:
-        problem = _problem_with_number(answer.least, answer.most, text)
-        if problem:
-            return problem
+        try:
+            number = float(text)
+        except ValueError:
+            return _("write a number.")
+        least, most = answer.least, answer.most
+        # Written so that what is no number at all is outside, too.
+        is_enough = number >= (float("-inf") if least is None else least)
+        if not (is_enough and number <= (float("inf") if most is None else most)):
+            ends = {"least": _plain(least), "most": _plain(most)}
+            if least is None:
+                return _("write a number of %(most)s at most.") % ends
+            if most is None:
+                return _("write a number of %(least)s or more.") % ends
+            return _("write a number from %(least)s to %(most)s.") % ends
     if len(text) < answer.least_length:
         return _("write at least %(n)s characters.") % {"n": answer.least_length}
     if answer.most_length is not None and len(text) > answer.most_length:
@@ -242,36 +257,11 @@ def _problem_with_text(answer: Text, text: str) -> str:
     return ""
 
 
-def _problem_with_number(least: float | None, most: float | None, text: str) -> str:
-    try:
-        number = float(text)
-    except ValueError:
-        return _("write a number.")
-    # Written so that what is no number at all is outside, too.
-    is_enough = number >= (float("-inf") if least is None else least)
-    if is_enough and number <= (float("inf") if most is None else most):
-        return ""
-    ends = {"least": _plain(least), "most": _plain(most)}
-    if least is None:
-        return _("write a number of %(most)s at most.") % ends
-    if most is None:
-        return _("write a number of %(least)s or more.") % ends
-    return _("write a number from %(least)s to %(most)s.") % ends
-
-
 def _plain(number: float | None) -> str:
     """Return a bound as people of the page's language write it: 5 and not 5.0."""
     if number is None:
         return ""
     return number_format(int(number) if number.is_integer() else number)
-
-
-def _problem_with_selection(answer: Selection, n_chosen: int) -> str:
-    if n_chosen < answer.least:
-        return _("choose at least %(n)s.") % {"n": answer.least}
-    if n_chosen > answer.most:
-        return _("choose at most %(n)s.") % {"n": answer.most}
-    return ""
 
 
 def _question(node: Node) -> Question:
