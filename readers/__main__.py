@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from common.watched_process import Progress, end_with_parent
-from readers.example import Prediction, StoredExamples
-from readers.reader import make_reader
+from readers.reader import Prediction, StoredExamples, make_reader
 
 
 def main(folder: Path) -> None:

@@ -236,7 +236,7 @@ SHARED_READERS = ("readers/light", "readers/learners", "readers/trainer")
 # What other rooms call in these is typed: the checker sees what passes between them.
 TYPED_ROOMS = ("tasks/work/kinds", "collector/protocols", "tasks/crowd", *SHARED_READERS)
 TYPED_FILES = (
-    "readers/example.py",
+    "readers/reader.py",
     "readers/reader.py",
     "readers/trained.py",
     "collector/seeds/candidate.py",

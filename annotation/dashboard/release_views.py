@@ -19,8 +19,8 @@ from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.baselines.paper_table import duration
 from annotation.baselines.training_jobs import order_baseline
-from annotation.baselines.words import duration
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, View, collection_page
 from annotation.dashboard.report_views import drawn

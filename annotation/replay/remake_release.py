@@ -40,7 +40,7 @@ from annotation.splits.cross_validation import run_of_answers, table_of
 from annotation.splits.single_hop_review import decide
 from collector.models import Collection, CollectionState, Corpus
 from collector.protocols.creation import parameters_of
-from readers.example import Prediction
+from readers.reader import Prediction
 from tasks import hits
 from tasks.crowd import marketplace
 from tasks.ledger import budget, payments

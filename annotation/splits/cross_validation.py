@@ -26,8 +26,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from common.actions import ActionError
 from common.long_work import WorkState
-from readers.example import Prediction
-from readers.reader import LIGHT, READERS
+from readers.reader import LIGHT, READERS, Prediction
 from readers.trained import INSTALL, is_installed
 from tasks.models import Question
 

@@ -11,7 +11,7 @@ from annotation.protocols.contracts import EXPORT
 from collector.code_points import CodePoints
 from collector.models import Collection, Paragraph, SeedParagraph
 from collector.protocols.loading import get_protocol
-from readers.example import YES_NO, Example, Text
+from readers.reader import YES_NO, Example, Text
 from tasks.models import Answer, Question
 
 CHUNK = 500

@@ -16,8 +16,8 @@ from annotation.splits.cross_validation import BATCH, can_train, readers_of, sum
 from annotation.splits.kept_questions import examples
 from collector.code_points import CodePoints
 from common.watched_process import ReaderDied, WatchedProcess
-from readers import example
-from readers.example import Example, Prediction
+from readers.reader import Example, Prediction, write_examples
+from readers.reader import asked as without_answer
 from tasks.models import Question
 
 # One core each: folds are what runs side by side.
@@ -36,8 +36,8 @@ class ReaderProcess(WatchedProcess):
         work = {
             "reader": reader,
             "rng": rng,
-            "n_train": example.write(self.folder / "train.jsonl", train),
-            "n_asked": example.write(self.folder / "asked.jsonl", map(example.asked, asked)),
+            "n_train": write_examples(self.folder / "train.jsonl", train),
+            "n_asked": write_examples(self.folder / "asked.jsonl", map(without_answer, asked)),
         }
         (self.folder / "work.json").write_text(json.dumps(work))
         self.run("-m", "readers", str(self.folder), **ONE_CORE)

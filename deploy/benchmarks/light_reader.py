@@ -13,9 +13,9 @@ from statistics import fmean, stdev
 
 from annotation.metrics.token_overlap import exact_match, token_f1
 from annotation.protocols.hotpotqa.tests.real import examples
-from annotation.protocols.too_little import WEIGHTS
-from readers.example import Example, Prediction, asked
+from annotation.protocols.reader_hints import WEIGHTS
 from readers.light.light_reader import LightReader
+from readers.reader import Example, Prediction, asked
 
 FOLDS = 5
 # Which questions are together in a fold moves the figures by one or two: they are means of several.

@@ -12,8 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from deploy.benchmarks.ingest import SAMPLE
-from readers import example
-from readers.example import Example, Text, asked
+from readers.reader import Example, Text, asked, write_examples
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OFFICIAL = "official/hotpotqa/reflexion_100_distractor_official_nesting.json"
@@ -53,8 +52,8 @@ def _fold(folder: Path, sentences: list[str], size: int) -> tuple[float, float, 
             yield asked(row)
 
     rows = _examples(sentences, size)
-    n_train = example.write(folder / "train.jsonl", islice(rows, size - n_asked))
-    example.write(folder / "asked.jsonl", noted(rows))
+    n_train = write_examples(folder / "train.jsonl", islice(rows, size - n_asked))
+    write_examples(folder / "asked.jsonl", noted(rows))
     work = {"reader": "light", "rng": "1", "n_train": n_train, "n_asked": n_asked}
     (folder / "work.json").write_text(json.dumps(work))
     ended = subprocess.run(

@@ -12,9 +12,18 @@ from torch import Tensor
 from annotation.metrics.result import read_file
 from annotation.protocols.hotpotqa.file_format import read
 from annotation.protocols.hotpotqa.measures import answer_measure
-from readers.hotpotqa.batches import Batch, Limits, collate
-from readers.hotpotqa.decoding import Answered, answered
-from readers.hotpotqa.network import Network, Sizes, loss
+from readers.hotpotqa.network import (
+    NAMES,
+    Answered,
+    Batch,
+    Limits,
+    Network,
+    Quirks,
+    Sizes,
+    answered,
+    collate,
+    loss,
+)
 from readers.hotpotqa.preprocessing import (
     Instance,
     Paragraph,
@@ -25,7 +34,6 @@ from readers.hotpotqa.preprocessing import (
     tokenizer,
     whole_context,
 )
-from readers.hotpotqa.quirks import NAMES, Quirks
 from readers.learners.vocabulary import (
     Vocabulary,
     counted_vocabulary,

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import torch
 
-from readers.example import Example, Examples, Prediction
 from readers.hotpotqa.baseline import (
     Reader,
     Variant,
@@ -20,7 +19,7 @@ from readers.hotpotqa.baseline import (
 )
 from readers.hotpotqa.preprocessing import Instance
 from readers.learners.vocabulary import Vocabulary
-from readers.reader import Tell, silent
+from readers.reader import Example, Examples, Prediction, Tell, silent
 from readers.trained import ReaderError
 from readers.trainer import checkpoint
 from readers.trainer.recipe import SMALL, read_recipe

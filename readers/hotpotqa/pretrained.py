@@ -22,12 +22,12 @@ from torch.nn.functional import log_softmax
 from annotation.metrics.result import read_file
 from annotation.metrics.token_overlap import exact_match
 from annotation.protocols.hotpotqa.file_format import read
-from readers.example import YES_NO, Example, Text, asked
 from readers.learners.encoder import Encoder, Pieces, Window, load_encoder
 from readers.learners.heads import best_spans, masked, span_log_likelihood
 from readers.light.cloze import ClozeQuestions
 from readers.light.light_reader import LightReader
 from readers.light.passages import bare_title
+from readers.reader import YES_NO, Example, Text, asked
 from readers.trained import ReaderError
 from readers.trainer.recipe import Recipe
 from readers.trainer.run import Run

@@ -7,15 +7,13 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from annotation.protocols.iirc.official_files import MAIN, NONE
-from readers.iirc.contexts import Context
-from readers.iirc.links import agreement
 from readers.iirc.questions import (
     Asked,
     read_linked,
     read_questions,
     write_answers,
 )
-from readers.iirc.retrieval import Retrieval
+from readers.iirc.retrieval import Context, Retrieval, agreement
 from readers.learners.encoder import Encoder, Window, load_encoder
 from readers.trainer.run import Run
 

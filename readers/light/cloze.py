@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from readers.example import Example, Text
-from readers.light.candidates import DATE, NAME, NUMBER, QUOTED, candidates
 from readers.light.passages import bare_title
-from readers.light.words import STOP, TOKEN, tokens
+from readers.light.words import DATE, NAME, NUMBER, QUOTED, STOP, TOKEN, candidates, tokens
+from readers.reader import Example, Text
 
 # Ours, all of them: shares of forms of questions, and how many words are kept or lost.
 COMPARISONS = 0.03

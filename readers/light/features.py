@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from readers.light import candidates, questions
-from readers.light.candidates import MONTHS, TITLE
+from readers.light import questions
+from readers.light import words as candidates
 from readers.light.passages import (
     Passages,
     bare_title,
@@ -15,7 +15,7 @@ from readers.light.passages import (
     partners,
 )
 from readers.light.questions import Question
-from readers.light.words import STOP
+from readers.light.words import MONTHS, STOP, TITLE
 
 if TYPE_CHECKING:
     import numpy

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from readers.example import Text
 from readers.light.questions import Question
 from readers.light.words import STOP, TOKEN, stem, tokens
+from readers.reader import Text
 
 if TYPE_CHECKING:
     import numpy

@@ -7,9 +7,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout, relu
 
-from readers.learners.attention import BiAttention, SelfAttention, hidden
-from readers.learners.characters import N_BYTE_IDS, CharacterCNN, Windows
-from readers.learners.recurrent import GRUEncoder, VariationalDropout
+from readers.learners.layers import (
+    N_BYTE_IDS,
+    BiAttention,
+    CharacterCNN,
+    GRUEncoder,
+    SelfAttention,
+    VariationalDropout,
+    Windows,
+    hidden,
+)
 from readers.quac.dialogs import FOLLOWUP, N_PLACES, YESNO
 
 

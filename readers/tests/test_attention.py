@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from readers.learners.attention import (
+from readers.learners.layers import (
     BiAttention,
     SelfAttention,
     Trilinear,

@@ -2,7 +2,7 @@
 
 import torch
 
-from readers.learners.recurrent import GRUEncoder, VariationalDropout
+from readers.learners.layers import GRUEncoder, VariationalDropout
 
 
 def test_states_do_not_depend_on_the_longest_text() -> None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from readers.learners.characters import (
+from readers.learners.layers import (
     N_BYTE_IDS,
     CharacterCNN,
     Windows,

@@ -12,9 +12,8 @@ from typing import TypeVar
 
 import torch
 
-from readers.trainer.learner import Learner
 from readers.trainer.recipe import Training
-from readers.trainer.trainer import Trainer, answered, device
+from readers.trainer.trainer import Learner, Trainer, answered, device
 
 ItemT = TypeVar("ItemT")
 AnswerT = TypeVar("AnswerT")

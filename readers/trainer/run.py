@@ -14,11 +14,11 @@ from readers.reader import Tell, silent
 from readers.trained import ReaderError
 from readers.trainer import checkpoint
 from readers.trainer.estimate import Estimate, Measured
-from readers.trainer.learner import Learner
 from readers.trainer.recipe import Recipe
 from readers.trainer.trainer import (
     FITTED,
     Fitted,
+    Learner,
     Trainer,
     answered,
     device,

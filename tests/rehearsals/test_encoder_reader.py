@@ -17,8 +17,8 @@ from annotation.metrics.generated_text import paired_bootstrap
 from annotation.metrics.token_overlap import exact_match
 from annotation.protocols.hotpotqa.tests.real import examples, records
 from deploy.benchmarks.light_reader import about
-from readers.example import Example, asked
 from readers.light.light_reader import LightReader
+from readers.reader import Example, asked
 from readers.trained import is_installed
 
 SEED = 1

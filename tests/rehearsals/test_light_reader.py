@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from annotation.metrics.token_overlap import answer_tokens
-from annotation.protocols import too_little
+from annotation.protocols import reader_hints
 from annotation.protocols.hotpotqa.tests.real import examples
 from annotation.protocols.quac import checks as quac
 from deploy.benchmarks.light_reader import SETTINGS, measure
@@ -46,16 +46,16 @@ def test_it_tells_of_as_many_good_questions_as_the_readme_says(
         reader.fit(learned, random.Random(1))
         # Not the delivered one: it has learned from all of these questions.
         trained = LightReader.from_json(reader.as_json())
-        monkeypatch.setattr(too_little, "_reader", lambda trained=trained: trained)
-        too_little._answers.cache_clear()
+        monkeypatch.setattr(reader_hints, "_reader", lambda trained=trained: trained)
+        reader_hints._answers.cache_clear()
         sure += [
             max(
-                too_little.confidence(one.question, one.answer, text.title, text.text)
+                reader_hints.confidence(one.question, one.answer, text.title, text.text)
                 for text in one.texts
             )
             for one in gold[fold::3]
         ]
-    too_little._answers.cache_clear()
+    reader_hints._answers.cache_clear()
     section = README.read_text("utf-8").partition("### A reader that looks on")[2]
     said = re.findall(r"^\| (0\.\d) \| (\d+) \| (\d+) \(\d+ %\) \|$", section, re.MULTILINE)
     assert [least for least, *_ in said] == ["0.6", "0.7", "0.8", "0.9"]

@@ -19,7 +19,7 @@ from annotation.dashboard.questions.reading import pair_passages, seed_paragraph
 from annotation.dashboard.worker_names import people_of
 from annotation.models import CrossValidation, HopDecision, Hops, SampledQuestion, SplitAssignment
 from annotation.protocols.contracts import DifficultyTable
-from annotation.protocols.single_paragraph_hint import answers_alone
+from annotation.protocols.reader_hints import answers_alone
 from annotation.splits.assignment import make_splits
 from annotation.splits.cross_validation import begin_run, n_unjudged, readers_of
 from annotation.splits.kept_questions import answer_of, kept_questions

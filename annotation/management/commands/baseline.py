@@ -8,10 +8,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.baselines.paper_table import AllOf, estimate_all, train_all
+from annotation.baselines.paper_table import AllOf, as_estimate, duration, estimate_all, train_all
 from annotation.baselines.progress import told_to
 from annotation.baselines.training import Order, estimate, order_of, predict, train
-from annotation.baselines.words import as_estimate, duration
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import TRAINED
 from annotation.tables.terminal import scores_for_terminal, table_lines

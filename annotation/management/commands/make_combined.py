@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.baselines.training_files import check_training
+from annotation.baselines.training import check_training
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import COMBINED, Combined
 from annotation.tables.terminal import table_lines

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from django.core.management.base import CommandError
 
-from annotation.baselines.training_files import check_training
+from annotation.baselines.training import check_training
 from annotation.metrics.result import Option, Result, ScoreError
 from annotation.protocols.contracts import BASELINES, SCORING, TakesOptions
 from annotation.tables.terminal import scores_as_plain, scores_for_terminal

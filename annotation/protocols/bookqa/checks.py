@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from annotation.protocols import too_little
+from annotation.protocols import reader_hints
 from collector.protocols.parameters import StageTable
 from tasks.work.widgets.problems import Problem
 from tasks.work.widgets.words import copied, is_asked, n_words, words_of
@@ -59,11 +59,11 @@ def _read_alone(
     """Yield a kind word where a reader gives the answer from one sentence, so sure or surer."""
     if not confidence or not _plain(answer):
         return
-    for sentence in too_little.sentences_of(summary):
+    for sentence in reader_hints.sentences_of(summary):
         # A reader answers with words of what it reads.
         if f" {_plain(answer)} " not in f" {_plain(sentence)} ":
             continue
-        if too_little.confidence(question, answer, "", sentence) >= confidence:
+        if reader_hints.confidence(question, answer, "", sentence) >= confidence:
             message = "One sentence of the summary seems to answer it alone. Could it ask for more?"
             yield Problem(message, index, "question", hint=True, from_reader=True)
             return

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from annotation.protocols import too_little
-from annotation.protocols.single_paragraph_hint import answers_alone
+from annotation.protocols import reader_hints
+from annotation.protocols.reader_hints import answers_alone
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import PairTable
 from tasks.work.widgets.brief import REQUESTS
@@ -92,7 +92,7 @@ def read_alone(pair: Given, item: Given, confidence: float) -> str | None:
         if not _telling(pair["text"]) & _telling(_all_of(one)):
             # It is told that nothing leads there: an answer from there would be luck.
             continue
-        sure = too_little.confidence(pair["text"], _words_of(pair), one["title"], one["text"])
+        sure = reader_hints.confidence(pair["text"], _words_of(pair), one["title"], one["text"])
         if sure >= confidence:
             return alone_sentence(one["title"])
     return None

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from annotation.protocols import too_little
+from annotation.protocols import reader_hints
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import QuestionTable
 from tasks.work.widgets.problems import Problem
@@ -99,7 +99,7 @@ def _read_alone(
     """
     if not confidence:
         return
-    words, sure = too_little.surest(text, str(item.get("title", "")), str(item["text"]))
+    words, sure = reader_hints.surest(text, str(item.get("title", "")), str(item["text"]))
     if sure >= confidence and words.casefold() not in text.casefold():
         message = f"The paragraph alone seems to answer it: “{words}”. Does it need the link?"
         yield Problem(message, index, "text", hint=True, from_reader=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotation.metrics.token_overlap import answer_tokens
-from annotation.protocols import too_little
+from annotation.protocols import reader_hints
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import DialogTable, TextTable, ValidationTable
 from tasks.work.widgets.problems import Problem
@@ -58,7 +58,7 @@ def _read_before(
         return
     for index, (question, item) in enumerate(zip(questions, items, strict=True)):
         title = str(item["title"])
-        words, sure = too_little.surest(question, title, str(item["background"]))
+        words, sure = reader_hints.surest(question, title, str(item["background"]))
         known = {*answer_tokens(question), *answer_tokens(title)}
         if sure >= confidence and known.isdisjoint(answer_tokens(words)):
             message = (

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from annotation.protocols import too_little
+from annotation.protocols import reader_hints
 from annotation.protocols.bookqa import checks as bookqa
 from annotation.protocols.hotpotqa import checks as hotpotqa
 from annotation.protocols.quac import checks as quac
@@ -40,7 +40,7 @@ def looked_on(tmp_path: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> 
     def surest(question: str, title: str, text: str) -> tuple[str, float]:
         return ("Sudan", 0.85) if question.startswith(ANSWERED) else ("Sudan", 0.75)
 
-    monkeypatch.setattr(too_little, "surest", surest)
+    monkeypatch.setattr(reader_hints, "surest", surest)
     return make_collection(checks__reader_confidence=0.8)
 
 

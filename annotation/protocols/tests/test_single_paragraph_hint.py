@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.protocols.single_paragraph_hint import answers_alone
+from annotation.protocols.reader_hints import answers_alone
 
 pytestmark = pytest.mark.pure
 TITLES = ("Meteora (album)", "Linkin Park")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.protocols.too_little import confidence, sentences_of, surest
+from annotation.protocols.reader_hints import confidence, sentences_of, surest
 
 pytestmark = pytest.mark.pure
 TITLE = "Meteora (album)"

@@ -11,8 +11,8 @@ from collector.protocols.creation import create_collection
 from collector.protocols.loading import get_protocol
 from collector.seeds.candidate import Candidate
 from collector.seeds.selection import store_seeds
-from readers.example import YES_NO, Example
 from readers.light.tests.making import make_examples
+from readers.reader import YES_NO, Example
 from tasks.models import Answer, Question, Worker
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -27,8 +27,8 @@ from collector.models import Collection
 from common import long_work
 from common.long_work import DIED, MOST_ATTEMPTS, SILENT, LostClaim, WorkState
 from common.watched_process import ReaderDied
-from readers.example import Prediction
 from readers.light.tests.making import make_examples
+from readers.reader import Prediction
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from annotation.splits.assignment import make_splits
 from annotation.splits.cross_validation import run_of_answers, table_of, to_judge
 from annotation.splits.single_hop_review import decide
 from annotation.splits.tests.making import NOW, make_kept
-from readers.example import Prediction
+from readers.reader import Prediction
 
 pytestmark = pytest.mark.django_db
 

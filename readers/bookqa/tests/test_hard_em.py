@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from annotation.metrics.tests.golden import vectors
-from readers.bookqa.hard_em import (
+from readers.bookqa.reading import (
     Kinds,
     annealed_losses,
     candidate_losses,

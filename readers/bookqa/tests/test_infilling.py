@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from annotation.metrics.tests.golden import vectors
-from readers.bookqa import infilling
-from readers.bookqa.infilling import (
+from readers.bookqa import writing as infilling
+from readers.bookqa.writing import (
     Becomes,
     budget,
     infilled,

@@ -79,7 +79,10 @@ def one_of_each(module: str) -> list[str]:
 
 def test_there_is_no_system_that_learns_by_other_code() -> None:
     modules = {about.module for about in TRAINED.values()}
-    assert modules == {".writing", ".reading", ".passage_rankers", ".classifying"}
+    assert modules == {
+        f"readers.bookqa.{name}"
+        for name in ("writing", "reading", "passage_rankers", "classifying")
+    }
     trainings = [
         cast(Sequence[str], about.settings.get("training", ())) for about in TRAINED.values()
     ]
@@ -178,7 +181,7 @@ def asked_of(name: str, questions: Any, material: Material) -> tuple[list[Asked]
     return learnt, others
 
 
-@pytest.mark.parametrize("name", one_of_each(".writing"))
+@pytest.mark.parametrize("name", one_of_each("readers.bookqa.writing"))
 def test_readers_that_write_learn_their_answers_by_heart(
     name: str, questions: Any, material: Material, tmp_path: Path
 ) -> None:
@@ -187,7 +190,7 @@ def test_readers_that_write_learn_their_answers_by_heart(
     fit(learner, items, lambda: exact(items, learner.answers(items)) >= ENOUGH, rate)
 
 
-@pytest.mark.parametrize("name", one_of_each(".writing"))
+@pytest.mark.parametrize("name", one_of_each("readers.bookqa.writing"))
 def test_what_a_reader_learns_of_others_answers_helps_with_no_question(
     name: str, questions: Any, material: Material, tmp_path: Path
 ) -> None:
@@ -213,7 +216,7 @@ def encoder_of(asked: Sequence[Asked]) -> Encoder:
     return tiny_encoder(texts, random.Random(0))
 
 
-@pytest.mark.parametrize("name", one_of_each(".reading"))
+@pytest.mark.parametrize("name", one_of_each("readers.bookqa.reading"))
 def test_the_reader_of_spans_learns_its_weak_labels_by_heart(
     name: str, questions: Any, material: Material
 ) -> None:
@@ -245,7 +248,7 @@ def test_as_published_the_losses_of_a_batch_are_added_up(questions: Any) -> None
     assert losses[1] == pytest.approx(4 * losses[0])
 
 
-@pytest.mark.parametrize("name", one_of_each(".reading"))
+@pytest.mark.parametrize("name", one_of_each("readers.bookqa.reading"))
 def test_what_is_learnt_of_shuffled_spans_helps_with_no_question(name: str, questions: Any) -> None:
     learnt = [one.first(1) for one in questions[0]]
     # Any span of the passages is taken for the answer.

@@ -10,7 +10,7 @@ from annotation.protocols.hotpotqa.baselines import TRAINED
 from annotation.protocols.hotpotqa.scoring import score
 from readers.hotpotqa.baseline import train
 from readers.hotpotqa.difficulty_reader import RECIPE
-from readers.hotpotqa.quirks import NAMES
+from readers.hotpotqa.network import NAMES
 from readers.hotpotqa.tests.making import TINY, items, recipe, write
 from readers.trained import ReaderError
 from readers.trainer.recipe import read_recipe, unsourced
@@ -39,7 +39,11 @@ def trained(folder, *args, **given):
     return run, json.loads(run.predictions.read_text("utf-8"))
 
 
-@pytest.mark.parametrize("name", [name for name in TRAINED if TRAINED[name].module == ".baseline"])
+MODULE = "readers.hotpotqa.baseline"
+BY_THE_NETWORK = [name for name, about in TRAINED.items() if about.module == MODULE]
+
+
+@pytest.mark.parametrize("name", BY_THE_NETWORK)
 def test_each_of_them_writes_official_predictions_that_can_be_scored(tmp_path, name):
     run, predictions = trained(tmp_path, name)
     asked = {item["_id"]: item for item in items(4)}

@@ -12,10 +12,9 @@ from annotation.metrics.token_overlap import exact_match
 from annotation.models import CrossValidation, HeldOutPrediction
 from annotation.protocols.hotpotqa.baselines import READERS
 from annotation.splits.tests.making import make_kept
-from readers.example import YES_NO, asked
 from readers.hotpotqa.difficulty_reader import NeuralReader
 from readers.light.tests.making import make_examples
-from readers.reader import make_reader
+from readers.reader import YES_NO, asked, make_reader
 from readers.trained import ReaderError
 
 NUMBER = 40

@@ -8,12 +8,20 @@ import pytest
 import torch
 
 from annotation.metrics.tests.golden import vectors
-from readers.hotpotqa.batches import IGNORED, Limits, collate
-from readers.hotpotqa.decoding import answered, best_spans
-from readers.hotpotqa.network import Network, Sizes, loss, losses
+from readers.hotpotqa.network import (
+    AS_PUBLISHED,
+    IGNORED,
+    Limits,
+    Network,
+    Sizes,
+    answered,
+    best_spans,
+    collate,
+    loss,
+    losses,
+)
 from readers.hotpotqa.preprocessing import instances, tokenizer
-from readers.hotpotqa.quirks import AS_PUBLISHED
-from readers.learners.attention import Trilinear
+from readers.learners.layers import Trilinear
 from readers.learners.vocabulary import Vocabulary
 
 FILE = "readers_hotpotqa.json"

@@ -13,7 +13,7 @@ import torch
 from annotation.metrics.token_overlap import exact_match
 from annotation.protocols.hotpotqa.baselines import TRAINED
 from annotation.protocols.hotpotqa.measures import facts_measure
-from readers.hotpotqa.decoding import WORDS
+from readers.hotpotqa.network import WORDS
 from readers.hotpotqa.preprocessing import SPAN
 from readers.hotpotqa.tests.making import (
     facts_alone,
@@ -36,7 +36,7 @@ CHOSEN = recipe(
     epochs=20,
 )
 EACH = pytest.mark.parametrize(
-    "name", [name for name, about in TRAINED.items() if about.module == ".baseline"]
+    "name", [name for name, about in TRAINED.items() if about.module == "readers.hotpotqa.baseline"]
 )
 
 

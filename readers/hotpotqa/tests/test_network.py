@@ -7,10 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from readers.hotpotqa.batches import IGNORED
-from readers.hotpotqa.decoding import best_spans
+from readers.hotpotqa.network import IGNORED, NONE, best_spans
 from readers.hotpotqa.preprocessing import TITLE
-from readers.hotpotqa.quirks import NONE
 from readers.hotpotqa.tests.making import items, reader, recipe
 
 

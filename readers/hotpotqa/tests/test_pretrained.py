@@ -10,7 +10,6 @@ import pytest
 from annotation.baselines.training import Order
 from annotation.protocols.hotpotqa.baselines import TRAINED
 from collector.protocols.loading import get_protocol
-from readers.example import YES_NO
 from readers.hotpotqa.difficulty_reader import RECIPE as BASELINE
 from readers.hotpotqa.pretrained import (
     SpanLearner,
@@ -20,6 +19,7 @@ from readers.hotpotqa.pretrained import (
 )
 from readers.hotpotqa.tests.making import items, real_items, write
 from readers.light.light_reader import LightReader
+from readers.reader import YES_NO
 from readers.tests.every_baseline import check_killed, with_dropout
 from readers.tests.tiny_encoders import save_encoder, tiny_encoder
 from readers.trained import ReaderError

@@ -14,7 +14,6 @@ from django.core.management import CommandError, call_command
 
 from annotation.protocols.iirc.baselines import TRAINED
 from annotation.protocols.iirc.official_files import MAIN
-from readers.iirc.contexts import Context
 from readers.iirc.pipeline import evidence_of, learned_contexts
 from readers.iirc.questions import (
     Articles,
@@ -22,7 +21,7 @@ from readers.iirc.questions import (
     read_linked,
     read_questions,
 )
-from readers.iirc.retrieval import Retrieval
+from readers.iirc.retrieval import Context, Retrieval
 from readers.iirc.tests.lighthouses import write_files
 from readers.tests.tiny_encoders import save_encoder, tiny_encoder
 from readers.trained import ReaderError

@@ -13,10 +13,18 @@ from transformers import BertConfig, BertModel, BertTokenizer
 
 from annotation.metrics.tests.golden import vectors
 from annotation.protocols.iirc.official_files import MAIN, Link, Span, numbered
-from readers.iirc.contexts import ContextLearner, Cut, Cutter, selected
-from readers.iirc.links import LinkItem, LinkLearner, link_item
 from readers.iirc.questions import Articles, Asked
-from readers.iirc.quirks import AS_PUBLISHED, Quirks
+from readers.iirc.retrieval import (
+    AS_PUBLISHED,
+    ContextLearner,
+    Cut,
+    Cutter,
+    LinkItem,
+    LinkLearner,
+    Quirks,
+    link_item,
+    selected,
+)
 from readers.learners.encoder import Encoder, Pieces
 
 # Of the official code's modules, what ours are called.

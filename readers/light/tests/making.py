@@ -2,7 +2,7 @@
 
 import random
 
-from readers.example import Example, Text
+from readers.reader import Example, Text
 
 FIRST = "Ada Grace Rita Olga Nora Ines Vera Ella Ruth Maud".split()
 LAST = "Hollin Marsh Brook Field Stone Heath Dale Ford Wood Lake".split()

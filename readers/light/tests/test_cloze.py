@@ -7,8 +7,8 @@ from itertools import accumulate, pairwise
 import pytest
 
 from annotation.metrics.token_overlap import exact_match
-from readers.example import Example, Text
 from readers.light.cloze import ClozeQuestions
+from readers.reader import Example, Text
 
 pytestmark = pytest.mark.pure
 NUMBER = 300

@@ -8,12 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.metrics.token_overlap import exact_match
-from readers.example import YES_NO, Example, Text, asked, read, write
-from readers.light.candidates import candidates
 from readers.light.light_reader import LightReader
 from readers.light.tests.making import make_examples
-from readers.light.words import tokens
-from readers.reader import make_reader
+from readers.light.words import candidates, tokens
+from readers.reader import YES_NO, Example, Text, asked, make_reader, read_examples, write_examples
 
 pytestmark = pytest.mark.pure
 
@@ -101,5 +99,5 @@ def test_names_numbers_and_dates_are_candidates():
 
 def test_examples_are_written_and_read_again_equal(tmp_path):
     examples = make_examples(5)
-    assert write(tmp_path / "examples.jsonl", examples) == 5
-    assert list(read(tmp_path / "examples.jsonl")) == examples
+    assert write_examples(tmp_path / "examples.jsonl", examples) == 5
+    assert list(read_examples(tmp_path / "examples.jsonl")) == examples

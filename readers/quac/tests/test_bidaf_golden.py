@@ -19,7 +19,6 @@ from annotation.metrics.token_overlap import token_f1
 from annotation.protocols.quac.file_format import seed_record
 from annotation.protocols.quac.references import counted
 from annotation.protocols.quac.turns import turns_of
-from readers.quac.decoding import best_span, decoded, published_span
 from readers.quac.dialogs import (
     FIRST,
     FOLLOWUP,
@@ -31,8 +30,8 @@ from readers.quac.dialogs import (
     dialogs_of,
     token_span,
 )
-from readers.quac.learner import BidafLearner
 from readers.quac.network import Bidaf, Scores, Sizes
+from readers.quac.training import BidafLearner, best_span, decoded, published_span
 
 REL, ABS = 1e-6, 1e-7
 N_CONFIGURATIONS = 6

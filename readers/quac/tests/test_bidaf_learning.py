@@ -11,9 +11,9 @@ import torch
 from annotation.protocols.quac.baselines import TRAINED
 from readers.learners.vocabulary import counted_vocabulary, random_vectors
 from readers.quac.dialogs import Dialog
-from readers.quac.learner import BidafLearner
 from readers.quac.network import Bidaf, Sizes
 from readers.quac.tests.dialogs import real_dialogs
+from readers.quac.training import BidafLearner
 
 N_QUESTIONS, MOST_STEPS, LOOK_STEPS = 32, 45, 5
 SIZES = Sizes(

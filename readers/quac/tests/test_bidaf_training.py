@@ -22,10 +22,8 @@ from annotation.protocols.quac.turns import read_turns
 from collector.protocols.loading import get_protocol
 from readers.learners.tokens import tokens
 from readers.learners.vocabulary import UNKNOWN
-from readers.quac.decoding import best_span
 from readers.quac.dialogs import Dialog, dialogs_of, token_span
-from readers.quac.states import States
-from readers.quac.training import learner_of, train
+from readers.quac.training import States, best_span, learner_of, train
 from readers.tests.tiny_encoders import save_encoder, tiny_encoder
 from readers.trained import ReaderError
 from readers.trainer.recipe import Recipe, read_recipe

@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from readers.example import Example, Text
+from readers.reader import Example, Text
 
 # Both in the official nesting; of some questions the paragraphs found are not the two of the pair.
 NESTED = (

@@ -8,8 +8,8 @@ import pytest
 
 from annotation.metrics.token_overlap import exact_match
 from annotation.protocols.hotpotqa.tests.real import examples
-from readers.example import asked
 from readers.light.light_reader import LightReader
+from readers.reader import asked
 
 
 @pytest.mark.data

@@ -16,7 +16,7 @@ from django.utils import timezone
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from annotation.baselines.training_files import check_training, is_private
+from annotation.baselines.training import check_training, is_private
 from annotation.models import SplitAssignment
 from annotation.protocols.hotpotqa.file_format import SPLITS, WITHHELD, settings_of
 from annotation.protocols.hotpotqa.tests.pairs import ask, give_context, town
