@@ -1,13 +1,19 @@
 """What stops a command from outside is told in one line, and wrong numbers are refused."""
 
+import re
 import sys
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
+from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management import CommandError, call_command
 from django.db import DataError, OperationalError, ProgrammingError
 
 from common import command_line
+from common.actions import ActionError
+from common.command_line import Printout, ResultCommand
 from common.storable import NotStorable
 
 pytestmark = pytest.mark.pure
@@ -60,3 +66,55 @@ def test_amounts_and_numbers_are_what_can_be_meant() -> None:
             command_line.seed(text)
     with pytest.raises(ArgumentTypeError, match="from 1 to 1000"):
         command_line.processes("0")
+
+
+class Doubled(ResultCommand):
+    """doubled NUMBER."""
+
+    help = "Double a number.\n\nExample: doubled 4"
+    refusals = (ActionError, OSError)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("number", type=int)
+
+    def result(self, options: dict[str, Any]) -> Printout:
+        number = options["number"]
+        if number < 0:
+            raise ActionError("Give a number from 0.")
+        if number == 0:
+            raise FileNotFoundError(2, "No such file", "numbers.txt")
+        if number > 9:
+            self.problem = "It is large."
+        return {"doubled": 2 * number}, [f"Twice {number}:", str(2 * number)]
+
+
+def printed(*arguments: str) -> str:
+    out = StringIO()
+    call_command(Doubled(), *arguments, stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+def test_a_result_is_printed_for_people_or_as_json() -> None:
+    assert printed("4") == "Twice 4:\n8\n"
+    assert printed("4", "--json") == '{"doubled": 8}\n'
+
+
+@pytest.mark.parametrize(
+    ("number", "sentence"), [("-1", "Give a number from 0."), ("0", "numbers.txt: No such file.")]
+)
+def test_a_refusal_is_one_sentence(number: str, sentence: str) -> None:
+    with pytest.raises(CommandError, match=f"^{re.escape(sentence)}$"):
+        printed("--", number)
+
+
+def test_what_is_wrong_with_a_result_is_said_after_it() -> None:
+    out = StringIO()
+    with pytest.raises(CommandError, match=r"^It is large\.$"):
+        call_command(Doubled(), "10", "--json", stdout=out)
+    assert out.getvalue() == '{"doubled": 20}\n'
+
+
+def test_help_that_is_written_in_lines_keeps_them() -> None:
+    text = Doubled().create_parser("manage.py", "doubled").format_help()
+    assert "\nExample: doubled 4\n" in text
+    assert "--json" in text
