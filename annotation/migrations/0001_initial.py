@@ -4,8 +4,10 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
+from common.initial_migration import InitialMigration
 
-class Migration(migrations.Migration):
+
+class Migration(InitialMigration):
 
     replaces = [('annotation', '0001_belief'), ('annotation', '0002_official_files'), ('annotation', '0003_release_order'), ('annotation', '0004_override_follows_votes'), ('annotation', '0005_context'), ('annotation', '0006_difficulty'), ('annotation', '0007_release_order_claim'), ('annotation', '0008_exclusion'), ('annotation', '0009_verdict_excluded_label'), ('annotation', '0010_block_excluded_workers'), ('annotation', '0011_plain_names'), ('annotation', '0012_baseline_run'), ('annotation', '0013_rehearsal'), ('annotation', '0014_statement'), ('annotation', '0015_agreeing_by_hand'), ('annotation', '0016_release_folders_from_their_base'), ('annotation', '0017_verdict_last_vote'), ('annotation', '0018_name_waiting_for_more_people'), ('annotation', '0019_told_question'), ('annotation', '0020_fill_told_questions'), ('annotation', '0021_long_work')]
 

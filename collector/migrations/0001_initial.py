@@ -9,8 +9,10 @@ import django.db.models.expressions
 import django.utils.timezone
 from django.db import migrations, models
 
+from common.initial_migration import InitialMigration
 
-class Migration(migrations.Migration):
+
+class Migration(InitialMigration):
 
     replaces = [('collector', '0001_user'), ('collector', '0002_corpus'), ('collector', '0003_collection'), ('collector', '0004_revision_why'), ('collector', '0005_collection_without_owner'), ('collector', '0006_article_infoboxes'), ('collector', '0007_subcategories'), ('collector', '0008_link_graph'), ('collector', '0009_candidate_sets'), ('collector', '0010_mend_short_names'), ('collector', '0011_short_names_are_names'), ('collector', '0012_maximum_total'), ('collector', '0013_archive_and_dropped_seeds'), ('collector', '0014_rename_random_seed'), ('collector', '0015_sign_in_tries'), ('collector', '0016_books'), ('collector', '0017_seed_stage'), ('collector', '0018_seed_stage_required'), ('collector', '0019_rename_maintained_until'), ('collector', '0020_collection_look_at'), ('collector', '0021_book_table_rows'), ('collector', '0022_documents'), ('collector', '0023_form_keys'), ('collector', '0024_collection_looked_at_for'), ('collector', '0025_known_protocols'), ('collector', '0026_document_left_out'), ('collector', '0027_upload_is_long_work')]
 

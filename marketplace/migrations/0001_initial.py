@@ -5,8 +5,10 @@ import django.db.models.expressions
 import marketplace.models.identifiers
 from django.db import migrations, models
 
+from common.initial_migration import InitialMigration
 
-class Migration(migrations.Migration):
+
+class Migration(InitialMigration):
 
     replaces = [('marketplace', '0001_marketplace_rows'), ('marketplace', '0002_worker_site'), ('marketplace', '0003_desk'), ('marketplace', '0004_requester_api'), ('marketplace', '0005_assignments_in_order'), ('marketplace', '0006_promised_delay'), ('marketplace', '0007_message_of_a_grant'), ('marketplace', '0008_simulated_workers'), ('marketplace', '0009_review_policies'), ('marketplace', '0010_faults_of_a_requester'), ('marketplace', '0011_system_messages_by_key'), ('marketplace', '0012_sign_in_tries'), ('marketplace', '0013_worker_sessions'), ('marketplace', '0014_group_keyword'), ('marketplace', '0015_desk_session_came_from'), ('marketplace', '0016_form_keys'), ('marketplace', '0017_requester_frame_permissions'), ('marketplace', '0018_topics_and_queues'), ('marketplace', '0019_awaited_workers'), ('marketplace', '0020_payout_handles'), ('marketplace', '0021_assignment_form_key'), ('marketplace', '0022_handles_of_payout_lines')]
 

@@ -4,8 +4,10 @@ import django.db.models.deletion
 import tasks.models.people
 from django.db import migrations, models
 
+from common.initial_migration import InitialMigration
 
-class Migration(migrations.Migration):
+
+class Migration(InitialMigration):
 
     replaces = [('tasks', '0001_work'), ('tasks', '0002_worker_withdrawn_at'), ('tasks', '0003_lease_paid'), ('tasks', '0004_unit_with_a_free_place'), ('tasks', '0005_rejections'), ('tasks', '0006_embedded_environment'), ('tasks', '0007_dialogs'), ('tasks', '0008_bonus_of_a_lease'), ('tasks', '0009_given_answers'), ('tasks', '0010_decided_partner_reports'), ('tasks', '0011_refused_bonuses'), ('tasks', '0012_skips_and_awards'), ('tasks', '0013_steps'), ('tasks', '0014_fill_steps'), ('tasks', '0015_bonuses_by_people'), ('tasks', '0016_answered_reports'), ('tasks', '0017_eligibility'), ('tasks', '0018_corrected_answers'), ('tasks', '0019_money_of_a_stay'), ('tasks', '0020_posting_submitted_empty_label'), ('tasks', '0021_locked_answers'), ('tasks', '0022_worker_blocks'), ('tasks', '0023_plain_names'), ('tasks', '0024_reader_hints'), ('tasks', '0025_let_in_without_a_test'), ('tasks', '0026_let_in_after_a_test'), ('tasks', '0027_fewer_indexes_of_pairs'), ('tasks', '0028_submission_replaced'), ('tasks', '0029_answer_corrects'), ('tasks', '0030_find_corrected_votes'), ('tasks', '0031_given_names')]
 
