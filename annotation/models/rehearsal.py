@@ -14,7 +14,7 @@ class Rehearsal(LongWork):
     """One walk of simulated workers through a copy of a collection, thrown away afterwards.
 
     Its claim names the folder of the copy. `findings`: what came of it, see
-    annotation.rehearsal.findings.
+    annotation.rehearsal.walk.
     """
 
     REFUSALS = (*LongWork.REFUSALS, ProtocolError)

@@ -87,16 +87,13 @@ def _seeds(collection: Collection, n_workers: int) -> list[Seed]:
         people = 2 if kind_of(table).pairs_workers else 1
         places = people * max(1, table.redundancy.of("train")) / table.items_per_hit
         enough = max(FEWEST_SEEDS, ceil(n_workers / places))
-        found += _of_every_fold(Seed.objects.filter(stage=stage), enough)
+        # Of each fold as many as its share, one at least.
+        seeds = Seed.objects.filter(stage=stage)
+        folds = Counter(seeds.values_list("fold", flat=True))
+        for fold, number in sorted(folds.items()):
+            share = ceil(enough * number / folds.total())
+            found += seeds.filter(fold=fold).order_by("position")[:share]
     return found
-
-
-def _of_every_fold(seeds: models.QuerySet[Seed], enough: int) -> Iterator[Seed]:
-    """Yield the first seeds of each fold, as many as its share of `enough`, one at least."""
-    folds = Counter(seeds.values_list("fold", flat=True))
-    for fold, number in sorted(folds.items()):
-        share = ceil(enough * number / folds.total())
-        yield from seeds.filter(fold=fold).order_by("position")[:share]
 
 
 def _articles(corpus: Corpus, seeds: Sequence[Seed]) -> list[int]:

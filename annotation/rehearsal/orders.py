@@ -96,7 +96,16 @@ def _rehearse(row: Rehearsal, report: Report) -> None:
         process = WatchedProcess(folder)
         try:
             process.run("-m", MODULE, str(folder), **_nothing_of_ours(folder))
-            _watch(row, process, report)
+            latest = timezone.now() + timedelta(minutes=MOST_MINUTES) + AROUND
+            while not process.is_over():
+                said = process.progress()
+                row.say(said.step, said.share)
+                if timezone.now() > latest:
+                    minutes = MOST_MINUTES + AROUND.total_seconds() / 60
+                    raise ActionError(
+                        f"It took longer than {minutes:.0f} minutes. Try fewer workers."
+                    )
+                report(said.step, said.share)
             process.check()
         except ReaderDied as error:
             # What it said last is nothing for the page.
@@ -136,18 +145,6 @@ def _part(collection: Collection, copied: Copied) -> str:
     if any(kind_of(stage).searches for stage in collection.stages.all()):
         told += " A search found no others, so finding an answer was easier than it will be."
     return told
-
-
-def _watch(row: Rehearsal, process: WatchedProcess, report: Report) -> None:
-    """Wait for the end of the process; raises LostClaim, and ActionError when it takes too long."""
-    latest = timezone.now() + timedelta(minutes=MOST_MINUTES) + AROUND
-    while not process.is_over():
-        said = process.progress()
-        row.say(said.step, said.share)
-        if timezone.now() > latest:
-            minutes = MOST_MINUTES + AROUND.total_seconds() / 60
-            raise ActionError(f"It took longer than {minutes:.0f} minutes. Try fewer workers.")
-        report(said.step, said.share)
 
 
 def _nothing_of_ours(folder: Path) -> dict[str, str]:

@@ -17,7 +17,7 @@ from annotation.rehearsal.diary import (
     still,
     to_try,
 )
-from annotation.rehearsal.findings import as_stored, findings_of, least_minutes
+from annotation.rehearsal.walk import as_stored, findings_of, least_minutes
 from annotation.tables.table import Table, share
 from tasks.costs import estimate, totals
 from tasks.pages.work_page import CLOSING, OPENING

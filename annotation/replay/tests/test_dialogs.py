@@ -13,10 +13,9 @@ from django.utils import timezone
 from annotation.release.facts import Dates
 from annotation.release.log import FilesLine, Log, LogError
 from annotation.release.write_log import log_lines
-from annotation.replay.dialogs import ReplayedDialogs
 from annotation.replay.read_log import read_log
-from annotation.replay.recreation import OWN_MAINTENANCE
-from annotation.replay.units import with_topics
+from annotation.replay.recreation import OWN_MAINTENANCE, with_topics
+from annotation.replay.rerun import ReplayedDialogs
 from collector.models import Collection
 from tasks.dialog import maintenance as dialog_maintenance
 from tasks.dialog import moves, presence, settlement

@@ -7,7 +7,7 @@ import pytest
 
 from annotation.release.log import LogError
 from annotation.replay import remake_release
-from annotation.replay.units import reprice
+from annotation.replay.recreation import reprice
 from annotation.tests.making import NOW, make_collection
 from collector.models import Collection
 from tasks.crowd import marketplace

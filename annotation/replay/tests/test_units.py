@@ -7,9 +7,9 @@ import pytest
 from django.db.models import F
 
 from annotation.release.log import LogError
-from annotation.replay import units
+from annotation.replay import recreation
+from annotation.replay.recreation import ReplayedPlaces
 from annotation.replay.rerun import Rerun
-from annotation.replay.units import ReplayedPlaces
 from collector.models import Collection
 from tasks import hits
 from tasks.crowd import marketplace
@@ -56,7 +56,7 @@ def test_a_hit_is_taken_above_the_first_maximum_which_what_was_asked_for_again_h
         collection.stages.filter(name=name).update(state="open")
         Collection.objects.update(maximum_cents=100)
 
-    monkeypatch.setattr(units, "publish", published)
+    monkeypatch.setattr(recreation, "publish", published)
     places = ReplayedPlaces(collection, SimpleNamespace(units={}))
     assert _vacant_hit(places.stage("question_qualification"), 400) == "HNEW"
 
