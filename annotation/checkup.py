@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from annotation import jobs
-from annotation.left_files import half_written, remove_half_written
+from annotation.jobs import half_written, remove_half_written
 from annotation.models import Release
 from collector.models import Collection
 from collector.serving import backups
@@ -14,8 +14,8 @@ from common.checkup import Check, index_check
 from common.long_work import WorkState
 from tasks.work import due_work
 
-# Whoever is at work gives a sign every few seconds.
-SILENT = timedelta(minutes=10)
+# Work under way gives a sign every few seconds: after this long without one a person should look.
+OVERDUE = timedelta(minutes=10)
 
 
 def silent_jobs() -> list[str]:
@@ -26,7 +26,7 @@ def silent_jobs() -> list[str]:
 def _silent() -> Iterable[tuple[str, int]]:
     now = timezone.now()
     for kind, (model, _) in jobs.LONG_WORK.items():
-        rows = model.free(now).filter(state=WorkState.RUNNING, free_at__lt=now - SILENT)
+        rows = model.free(now).filter(state=WorkState.RUNNING, free_at__lt=now - OVERDUE)
         for pk in rows.values_list("pk", flat=True):
             yield kind, pk
 
@@ -40,7 +40,7 @@ def take_up() -> None:
 def held_collections() -> list[str]:
     """Return the collections that are due for long, and nobody looks at."""
     now = timezone.now()
-    late = Collection.objects.filter(pk__in=due_work.due(now), look_at__lt=now - SILENT)
+    late = Collection.objects.filter(pk__in=due_work.due(now), look_at__lt=now - OVERDUE)
     return [row.slug for row in late]
 
 

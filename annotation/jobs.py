@@ -1,7 +1,9 @@
-"""Celery jobs of this app: each looks for work that is due in the rows, and does it."""
+"""Jobs of long work, and of what was left behind by processes that died."""
 
 from collections.abc import Callable
 from datetime import datetime
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -9,17 +11,17 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.baselines.training_jobs import train_baseline
-from annotation.claimed_folders import remove_leftovers
+from annotation.claimed_folders import leftovers, remove_leftovers
 from annotation.decisions.verdicts import decide_collection, replace_left_out
-from annotation.left_files import remove_half_written
 from annotation.models import BaselineRun, CrossValidation, Fold, Rehearsal, ReleaseOrder
 from annotation.rehearsal.orders import rehearse
-from annotation.release.publish_release import fulfil
+from annotation.release.publish_release import fulfil, reconcile
+from annotation.release.release_folder import left_behind
 from annotation.splits.cross_validation import sum_up
 from annotation.splits.human_performance import sample_questions
 from annotation.splits.training import train_alone
 from collector.celery import app
-from collector.ingest.documents.uploads import read_upload
+from collector.ingest.documents.uploads import read_upload, remove_files, unneeded_files
 from collector.models import Collection, CollectionState, DocumentUpload
 from collector.protocols import loading
 from collector.protocols.creation import parameters_of
@@ -29,6 +31,25 @@ from common.long_work import LongWork
 from common.prepared_sql import PreparedQuery
 from tasks.lifecycle.maintenance import maintain_alone
 from tasks.work import due_work
+
+
+def half_written() -> list[str]:
+    """Return the folders of releases, rehearsals, folds and uploads that nobody is at any more."""
+    left = chain.from_iterable(map(left_behind, _bases()))
+    return [str(path) for path in [*left, *leftovers(), *unneeded_files()]]
+
+
+def remove_half_written() -> None:
+    """Remove them, and what they brought into place: nobody has been told of any."""
+    for base in _bases():
+        if any(left_behind(base)):
+            reconcile(base)
+    remove_leftovers()
+    remove_files()
+
+
+def _bases() -> set[Path]:
+    return {Path(settings.RELEASES), settings.HOME / "releases", settings.RANKINGS}
 
 
 @app.task

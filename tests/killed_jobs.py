@@ -178,8 +178,7 @@ def endless() -> Iterator[str]:
     """Yield what is not over after many tries, or was given up and left without a word."""
     from django.conf import settings
 
-    from annotation.jobs import LONG_WORK
-    from annotation.left_files import half_written
+    from annotation.jobs import LONG_WORK, half_written
     from annotation.models import Release
 
     for kind, (model, _) in LONG_WORK.items():

@@ -9,8 +9,7 @@ from uuid import uuid4
 from django.db import transaction
 from django.db.models import F
 
-from annotation.mturk_import.items import seeds_for, texts_for
-from annotation.mturk_import.plan import Work, known_ids
+from annotation.mturk_import.plan import Work, known_ids, seeds_for, texts_for
 from annotation.mturk_import.result_files import Result
 from collector.models import Collection, Seed, Stage
 from collector.protocols.creation import parameters_of
@@ -103,11 +102,35 @@ class _Writer:
     def add(self, work: Work) -> None:
         """Write one assignment: who, the HIT, the stay, the lease, the work and its payment."""
         result = work.result
-        worker = _worker(result.person, self._at(result))
-        posting = self._posting(result)
+        at = result.submitted_at or self.now
+        known = Identity.objects.filter(
+            provider=ARCHIVE, environment=ORIGIN, person=result.person
+        ).first()
+        if known is None:
+            known = Identity.objects.create(
+                provider=ARCHIVE,
+                environment=ORIGIN,
+                person=result.person,
+                worker=Worker.objects.create(created_at=at),
+            )
+        worker = known.worker
+        posting, _ = Posting.objects.get_or_create(
+            provider=ARCHIVE,
+            environment=self.stage.collection.slug,
+            external_id=result.hit_id,
+            defaults={
+                "stage": self.stage,
+                "external_type": result.hit_type_id,
+                "token": uuid4(),
+                "state": PostingState.SETTLED,
+                "reward_cents": result.reward_cents or 0,
+                "created_at": at,
+                "expires_at": at,
+            },
+        )
         unit = self._unit(posting, work)
         why = self._why_not(result, unit, worker)
-        submission = self._submission(work, unit, worker, posting, counts=not why)
+        submission = self._submission(work, at, unit, worker, posting, counts=not why)
         self.stored.n_stored += 1
         if result.status == "Rejected":
             self.stored.n_rejected += 1
@@ -119,26 +142,6 @@ class _Writer:
             )
             kind_of(self.stage).store(submission, work.data)
         self._pay(result, submission, posting)
-
-    def _at(self, result: Result) -> datetime:
-        return result.submitted_at or self.now
-
-    def _posting(self, result: Result) -> Posting:
-        posting, _ = Posting.objects.get_or_create(
-            provider=ARCHIVE,
-            environment=self.stage.collection.slug,
-            external_id=result.hit_id,
-            defaults={
-                "stage": self.stage,
-                "external_type": result.hit_type_id,
-                "token": uuid4(),
-                "state": PostingState.SETTLED,
-                "reward_cents": result.reward_cents or 0,
-                "created_at": self._at(result),
-                "expires_at": self._at(result),
-            },
-        )
-        return posting
 
     def _unit(self, posting: Posting, work: Work) -> Unit:
         """Return the unit of what the HIT showed; it is closed, so nobody is asked again."""
@@ -164,9 +167,16 @@ class _Writer:
         return ""
 
     def _submission(
-        self, work: Work, unit: Unit, worker: Worker, posting: Posting, *, counts: bool
+        self,
+        work: Work,
+        at: datetime,
+        unit: Unit,
+        worker: Worker,
+        posting: Posting,
+        *,
+        counts: bool,
     ) -> Submission:
-        result, at = work.result, self._at(work.result)
+        result = work.result
         session = Session.objects.create(
             provider=ARCHIVE,
             environment=posting.environment,
@@ -232,13 +242,3 @@ class _Writer:
             confirmed_at=submission.received_at if is_paid else None,
         )
         self.stored.paid_cents += result.reward_cents if is_paid else 0
-
-
-def _worker(person: str, at: datetime) -> Worker:
-    known = Identity.objects.filter(provider=ARCHIVE, environment=ORIGIN, person=person)
-    found = known.select_related("worker").first()
-    if found:
-        return found.worker
-    worker = Worker.objects.create(created_at=at)
-    Identity.objects.create(provider=ARCHIVE, environment=ORIGIN, person=person, worker=worker)
-    return worker

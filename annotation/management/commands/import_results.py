@@ -8,10 +8,14 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from annotation.mturk_import.columns import columns_for
-from annotation.mturk_import.destination import find_destination, get_or_create_collection
-from annotation.mturk_import.plan import Plan, form_of, plan
-from annotation.mturk_import.result_files import read
+from annotation.mturk_import.plan import (
+    Plan,
+    find_destination,
+    form_of,
+    get_or_create_collection,
+    plan,
+)
+from annotation.mturk_import.result_files import columns_for, read
 from annotation.mturk_import.storing import ImportReport, store
 from collector.language_names import language_argument
 from collector.protocols.loading import ProtocolError, get_protocol

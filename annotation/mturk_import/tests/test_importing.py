@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Verdict
-from annotation.mturk_import.destination import find_destination, get_or_create_collection
+from annotation.mturk_import.plan import find_destination, get_or_create_collection
 from annotation.mturk_import.tests.batches import (
     HEADLINES,
     PASSAGES,
