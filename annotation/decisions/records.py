@@ -45,8 +45,32 @@ def records(collection: Collection) -> Iterator[SeedRecord]:
     labelling = frozenset(stages_apart(parameters_of(collection)))
     before = _asked_before(collection)
     while chunk := list(islice(seeds, CHUNK_SEEDS)):
-        of = _Context(collection.pseudonym_key, _read_in(chunk), labelling, out, before)
-        yield from (_seed(seed, of) for seed in chunk)
+        wanted = {
+            pk
+            for seed in chunk
+            for question in seed.questions.all()
+            for context in _contexts(question)
+            for pk in context.paragraphs
+        }
+        rows = Paragraph.objects.select_related("article__corpus", "article__document", "section")
+        of = _Context(
+            collection.pseudonym_key,
+            rows.in_bulk(wanted) if wanted else {},
+            labelling,
+            out,
+            before,
+        )
+        for seed in chunk:
+            shown = [row.paragraph for row in seed.seed_paragraphs.all()]
+            yield {
+                "id": seed.key,
+                "key": seed.key,
+                "fold": seed.fold,
+                "payload": seed.payload,
+                "passages": [passage_record(paragraph) for paragraph in shown],
+                "questions": [_question(question, of) for question in seed.questions.all()],
+                "skips": len(seed.skips.all()),  # type: ignore[attr-defined]
+            }
 
 
 def snapshot() -> AbstractContextManager[None]:
@@ -125,19 +149,6 @@ def _asked_before(collection: Collection) -> dict[int, tuple[int, int]]:
     return found
 
 
-def _read_in(seeds: list[Seed]) -> dict[int, Paragraph]:
-    """Return every paragraph of the contexts of these seeds' questions, by primary key."""
-    wanted = {
-        pk
-        for seed in seeds
-        for question in seed.questions.all()
-        for context in _contexts(question)
-        for pk in context.paragraphs
-    }
-    rows = Paragraph.objects.select_related("article__corpus", "article__document", "section")
-    return rows.in_bulk(wanted) if wanted else {}
-
-
 @dataclass(frozen=True)
 class _Context:
     """What records of a chunk need besides its rows.
@@ -151,18 +162,6 @@ class _Context:
     labelling: frozenset[str]
     out: Set[str]
     asked_before: dict[int, tuple[int, int]]
-
-
-def _seed(seed: Seed, of: _Context) -> SeedRecord:
-    return {
-        "id": seed.key,
-        "key": seed.key,
-        "fold": seed.fold,
-        "payload": seed.payload,
-        "passages": [passage_record(each.paragraph) for each in seed.seed_paragraphs.all()],
-        "questions": [_question(question, of) for question in seed.questions.all()],
-        "skips": len(seed.skips.all()),  # type: ignore[attr-defined]
-    }
 
 
 def passage_record(paragraph: Paragraph) -> PassageRecord:

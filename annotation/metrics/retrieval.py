@@ -7,6 +7,7 @@ score, those of equal score by their id, the last of the alphabet first, whateve
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from annotation.metrics.summation import plain_sum
 
@@ -78,7 +79,7 @@ def evaluate(qrels: Qrels, run: Run) -> dict[str, float]:
         ("all", whole, HIT_CUTS[1:]),
     ):
         for cut in cuts:
-            measures[f"{name}_{cut}"] = _cut(measure, cut)
+            measures[f"{name}_{cut}"] = partial(measure, cut=cut)
     measures["recip_rank"] = reciprocal_rank
     asked = {
         query: relevance
@@ -92,12 +93,6 @@ def evaluate(qrels: Qrels, run: Run) -> dict[str, float]:
         else 0.0
         for name, measure in measures.items()
     }
-
-
-def _cut(
-    measure: Callable[[Sequence[str], Mapping[str, int], int], float], cut: int
-) -> Callable[[Sequence[str], Mapping[str, int]], float]:
-    return lambda found, relevance: measure(found, relevance, cut)
 
 
 def _discounted(gains: Sequence[int]) -> float:

@@ -80,28 +80,23 @@ def _completed(result: Result, shown: Mapping[str, str]) -> Result:
         name if name.startswith("Input.") else f"Input.{name}": value
         for name, value in shown.items()
     }
-    values = {**more, **_flat(result.values)}
-    reward = result.reward_cents
-    if reward is None and shown.get("Reward"):
-        reward = _cents(shown["Reward"], result.place)
-    return replace(result, values=values, reward_cents=reward)
-
-
-def _flat(values: dict[str, str]) -> dict[str, str]:
-    """Return the values with what `crowd-*` elements pack into one, each under its own name."""
-    flat = dict(values)
+    flat = dict(result.values)
     try:
-        packed = json.loads(values.get("Answer.taskAnswers") or "[]")
+        packed = json.loads(result.values.get("Answer.taskAnswers") or "[]")
     except (ValueError, RecursionError):
         packed = []
     for answers in packed if isinstance(packed, list) else [packed]:
         for name, value in answers.items() if isinstance(answers, dict) else ():
             flat.setdefault(f"Answer.{name}", _plain(value))
-    for column, value in values.items():
+    for column, value in result.values.items():
         group, _, choice = column.rpartition(".")
         if group.startswith("Answer.") and value.lower() == "true":
             flat[group] = f"{flat[group]}|{choice}" if flat.get(group) else choice
-    return flat
+    values = {**more, **flat}
+    reward = result.reward_cents
+    if reward is None and shown.get("Reward"):
+        reward = _cents(shown["Reward"], result.place)
+    return replace(result, values=values, reward_cents=reward)
 
 
 def _plain(value: Any) -> str:

@@ -147,17 +147,6 @@ def attribution_lines(
     that a system reads to answer; with `whole` all others of the corpus too.
     """
     columns = DOCUMENT_COLUMNS if corpus.kind == CorpusKind.DOCUMENTS else COLUMNS
-    rows = _rows(corpus, seeds)
-    if whole:
-        known = {row[0] for row in rows}
-        others = corpus.articles.filter(kind="article").select_related("corpus", "document")
-        rows += [_row_of(each, "searched") for each in others.iterator() if each.title not in known]
-        rows.sort(key=lambda row: str(row[0]))
-    for line in csv_lines((columns, *rows), end="\n"):
-        yield line.encode()
-
-
-def _rows(corpus: Corpus, seeds: Iterable[SeedRecord]) -> list[Row]:
     used: dict[str, Row] = {}
     linked: set[str] = set()
     read: dict[str, Row] = {}
@@ -172,7 +161,14 @@ def _rows(corpus: Corpus, seeds: Iterable[SeedRecord]) -> list[Row]:
     for _, article in linked_articles(corpus, sorted(linked)):
         if article.title not in used:
             used[article.title] = _row_of(article, "linked article")
-    return [used[title] for title in sorted(used)]
+    rows = [used[title] for title in sorted(used)]
+    if whole:
+        known = {row[0] for row in rows}
+        others = corpus.articles.filter(kind="article").select_related("corpus", "document")
+        rows += [_row_of(each, "searched") for each in others.iterator() if each.title not in known]
+        rows.sort(key=lambda row: str(row[0]))
+    for line in csv_lines((columns, *rows), end="\n"):
+        yield line.encode()
 
 
 def _row_of(article: Article, used_as: str) -> Row:

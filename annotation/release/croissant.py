@@ -292,64 +292,7 @@ def metadata(facts: Facts, digests: Mapping[str, Mapping[str, Any]]) -> bytes:
     """Return the description of the release's files, by name with "sha256" and "bytes"."""
     collection, corpus = facts.collection, facts.collection.corpus
     marked = f"{origin(facts)} " if facts.outcomes.simulated() or facts.is_imported() else ""
-    value = {
-        "@context": CONTEXT,
-        "@type": "sc:Dataset",
-        "conformsTo": [VERSION, VOCABULARY],
-        "name": collection.slug,
-        "version": _version(digests),
-        "datePublished": f"{facts.dates.published:%Y-%m-%d}",
-        "description": marked + description(facts),
-        "inLanguage": corpus.language,
-        "creator": _creators(facts),
-        "publisher": {"@type": "sc:Organization", "name": collection.requester_name},
-        "citeAs": citation(facts),
-        "license": _licences(corpus),
-        **{f"rai:{name}": told for name, told in properties(facts).items()},
-        "distribution": [_file(name, entry) for name, entry in digests.items()],
-        "recordSet": _record_sets(facts),
-    }
-    if About.PAGE in facts.said:
-        value["url"] = facts.said[About.PAGE]
-    if corpus.base_url:
-        value["isBasedOn"] = corpus.base_url
-    return json.dumps(value, ensure_ascii=False, indent=2).encode() + b"\n"
-
-
-def _creators(facts: Facts) -> list[Json] | Json:
-    """Return the authors, without any the requester."""
     authors = [{"@type": "sc:Person", "name": name} for name in authors_of(facts.said)]
-    return authors or {"@type": "sc:Organization", "name": facts.collection.requester_name}
-
-
-def _licences(corpus: Corpus) -> list[str] | str:
-    """Return the address of the licence, or its name; of each where documents have their own."""
-    if corpus.licence_name == SEVERAL:
-        return [ADDRESSES.get(name, name) for name in licences_of_documents(corpus)]
-    said = corpus.licence_url or corpus.licence_name or UNKNOWN
-    others = [ADDRESSES.get(name, name) for name in contradictions(corpus)]
-    return [said, *others] if others else said
-
-
-def _version(digests: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return a version that follows from the files alone: equal files, equal version."""
-    sums = "".join(f"{name} {entry['sha256']}\n" for name, entry in digests.items())
-    return f"1.0.0+{hashlib.sha256(sums.encode()).hexdigest()[:12]}"
-
-
-def _file(name: str, entry: Mapping[str, Any]) -> Json:
-    return {
-        "@type": "cr:FileObject",
-        "@id": name,
-        "name": name,
-        "contentUrl": name,
-        "contentSize": f"{entry['bytes']} B",
-        "encodingFormat": FORMATS.get("." + name.rpartition(".")[2], PLAIN),
-        "sha256": entry["sha256"],
-    }
-
-
-def _record_sets(facts: Facts) -> list[Json]:
     splits = [
         _table(
             row_tables.name_of(split),
@@ -360,7 +303,51 @@ def _record_sets(facts: Facts) -> list[Json]:
         for split, number in facts.tabled().items()
     ]
     votes = _table("votes", row_tables.VOTES_FILE, row_tables.VOTES_ABOUT, row_tables.VOTE_COLUMNS)
-    return [*([_enumeration(facts)] if splits else []), *splits, votes]
+    sums = "".join(f"{name} {entry['sha256']}\n" for name, entry in digests.items())
+    value = {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": [VERSION, VOCABULARY],
+        "name": collection.slug,
+        "version": f"1.0.0+{hashlib.sha256(sums.encode()).hexdigest()[:12]}",
+        "datePublished": f"{facts.dates.published:%Y-%m-%d}",
+        "description": marked + description(facts),
+        "inLanguage": corpus.language,
+        "creator": (
+            authors or {"@type": "sc:Organization", "name": facts.collection.requester_name}
+        ),
+        "publisher": {"@type": "sc:Organization", "name": collection.requester_name},
+        "citeAs": citation(facts),
+        "license": _licences(corpus),
+        **{f"rai:{name}": told for name, told in properties(facts).items()},
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": name,
+                "name": name,
+                "contentUrl": name,
+                "contentSize": f"{entry['bytes']} B",
+                "encodingFormat": FORMATS.get("." + name.rpartition(".")[2], PLAIN),
+                "sha256": entry["sha256"],
+            }
+            for name, entry in digests.items()
+        ],
+        "recordSet": [*([_enumeration(facts)] if splits else []), *splits, votes],
+    }
+    if About.PAGE in facts.said:
+        value["url"] = facts.said[About.PAGE]
+    if corpus.base_url:
+        value["isBasedOn"] = corpus.base_url
+    return json.dumps(value, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+def _licences(corpus: Corpus) -> list[str] | str:
+    """Return the address of the licence, or its name; of each where documents have their own."""
+    if corpus.licence_name == SEVERAL:
+        return [ADDRESSES.get(name, name) for name in licences_of_documents(corpus)]
+    said = corpus.licence_url or corpus.licence_name or UNKNOWN
+    others = [ADDRESSES.get(name, name) for name in contradictions(corpus)]
+    return [said, *others] if others else said
 
 
 def _enumeration(facts: Facts) -> Json:
@@ -376,13 +363,17 @@ def _enumeration(facts: Facts) -> Json:
             {"@type": "cr:Field", "@id": name, "name": "name", "dataType": "sc:Text"},
             {"@type": "cr:Field", "@id": url, "name": "url", "dataType": ["sc:URL", "cr:Split"]},
         ],
-        "data": [{name: split, url: _purpose(split)} for split in facts.tabled()],
+        "data": [
+            {
+                name: split,
+                url: next(
+                    (about for begin, about in SPLITS.items() if split.startswith(begin)),
+                    "cr:Split",
+                ),
+            }
+            for split in facts.tabled()
+        ],
     }
-
-
-def _purpose(split: str) -> str:
-    """Return what a split is for, in the words of the vocabulary."""
-    return next((about for begin, about in SPLITS.items() if split.startswith(begin)), "cr:Split")
 
 
 def _table(name: str, file: str, about: str, columns: Mapping[str, Column]) -> Json:

@@ -64,31 +64,6 @@ LONGEST_LIST = 3
 def hub_header(facts: Facts) -> str:
     """Return the lines from one row of dashes to the other, ending in a line break."""
     n_kept = sum(facts.kept.values())
-    value = {
-        "pretty_name": facts.collection.title,
-        "language": [facts.collection.corpus.language],
-        **_hub_licence(facts.collection.corpus),
-        "annotations_creators": _creators(facts),
-        "language_creators": _creators(facts),
-        "task_categories": ["question-answering"],
-        "size_categories": [next((name for limit, name in SIZES if n_kept < limit), LARGEST)],
-        "source_datasets": [] if facts.is_imported() else ["original"],
-        "tags": ["croissant"] + ["simulated"] * bool(facts.outcomes.simulated()),
-        "configs": _configs(facts),
-    }
-    kept = {name: each for name, each in value.items() if each}
-    text = yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, default_flow_style=False)
-    return f"---\n{text}---\n"
-
-
-def without_header(card: str) -> str:
-    """Return a card as a person reads it."""
-    _, dashes, rest = card.removeprefix("---\n").partition("\n---\n")
-    return rest if card.startswith("---\n") and dashes else card
-
-
-def _configs(facts: Facts) -> list[dict[str, Any]]:
-    """Return the tables to load: the questions by split, and the votes."""
     splits = [
         {"split": row_tables.name_of(split), "path": row_tables.file_of(split)}
         for split in facts.tabled()
@@ -99,7 +74,27 @@ def _configs(facts: Facts) -> list[dict[str, Any]]:
         "data_files": [{"split": "votes", "path": row_tables.VOTES_FILE}],
     }
     questions = {"config_name": "questions", "default": True, "data_files": splits}
-    return [questions, votes] if splits else [votes]
+    value = {
+        "pretty_name": facts.collection.title,
+        "language": [facts.collection.corpus.language],
+        **_hub_licence(facts.collection.corpus),
+        "annotations_creators": _creators(facts),
+        "language_creators": _creators(facts),
+        "task_categories": ["question-answering"],
+        "size_categories": [next((name for limit, name in SIZES if n_kept < limit), LARGEST)],
+        "source_datasets": [] if facts.is_imported() else ["original"],
+        "tags": ["croissant"] + ["simulated"] * bool(facts.outcomes.simulated()),
+        "configs": ([questions, votes] if splits else [votes]),
+    }
+    kept = {name: each for name, each in value.items() if each}
+    text = yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, default_flow_style=False)
+    return f"---\n{text}---\n"
+
+
+def without_header(card: str) -> str:
+    """Return a card as a person reads it."""
+    _, dashes, rest = card.removeprefix("---\n").partition("\n---\n")
+    return rest if card.startswith("---\n") and dashes else card
 
 
 def _hub_licence(corpus: Corpus) -> dict[str, str]:
@@ -128,6 +123,18 @@ def card(facts: Facts) -> str:
     """Return the card under its header; synthetic work is named before anything else."""
     collection = facts.collection
     tables = [f"{markdown(table)}\n{links_to(table)}" for table in facts.tables if table.rows]
+    told = [
+        f"### {split}\n\n```json\n{json.dumps(shortened(row), ensure_ascii=False, indent=2)}\n```\n"
+        for split, row in facts.examples.items()
+    ]
+    short = "The first of each split; long texts and lists are cut short here.\n"
+    lines = "".join(
+        f"* {each['on']}: `{each['key']}` from {json.dumps(each['old'])} to "
+        f"{json.dumps(each['new'])}. {each['why']}\n"
+        for each in changes(collection)
+    )
+    changed = f"\nChanged while it was collected, for what was posted later:\n\n{lines}"
+    values = json.dumps(collection.parameters, indent=2, sort_keys=True)
     parts = [
         hub_header(facts),
         f"# {collection.title}\n",
@@ -136,7 +143,7 @@ def card(facts: Facts) -> str:
         CLOSED_NOTE if is_closed(collection.corpus) else "",
         _files(facts),
         _fields(facts),
-        _examples(facts),
+        ("\n".join(["## An example of each split\n", short, *told]) if told else ""),
         "## How it was collected\n\n" + _method(facts),
         _ethics(facts),
         "## What is in it\n\n" + "\n".join(tables),
@@ -144,7 +151,7 @@ def card(facts: Facts) -> str:
         _said(facts),
         "## Licence\n\n" + articles.licence_text(collection),
         f"## How to cite\n\n```bibtex\n{citation(facts)}\n```\n",
-        "## Parameters\n\n" + _parameters(collection),
+        "## Parameters\n\n" + (f"```json\n{values}\n```\n" + (changed if lines else "")),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -235,16 +242,6 @@ def _row(name: str, column: Column) -> str:
     return f"| `{name}` | {f'list of {kind}s' if column.is_list else kind} | {column.about} |\n"
 
 
-def _examples(facts: Facts) -> str:
-    """Return the first question of each split, long texts and lists cut short."""
-    told = [
-        f"### {split}\n\n```json\n{json.dumps(shortened(row), ensure_ascii=False, indent=2)}\n```\n"
-        for split, row in facts.examples.items()
-    ]
-    short = "The first of each split; long texts and lists are cut short here.\n"
-    return "\n".join(["## An example of each split\n", short, *told]) if told else ""
-
-
 def _method(facts: Facts) -> str:
     collection = facts.collection
     files = ", ".join(collection.corpus.source.splitlines())
@@ -324,17 +321,6 @@ def _said(facts: Facts) -> str:
 
 def _listed(sentences: Iterable[str]) -> str:
     return "".join(f"* {sentence}\n" for sentence in sentences)
-
-
-def _parameters(collection: Collection) -> str:
-    lines = "".join(
-        f"* {each['on']}: `{each['key']}` from {json.dumps(each['old'])} to "
-        f"{json.dumps(each['new'])}. {each['why']}\n"
-        for each in changes(collection)
-    )
-    changed = f"\nChanged while it was collected, for what was posted later:\n\n{lines}"
-    values = json.dumps(collection.parameters, indent=2, sort_keys=True)
-    return f"```json\n{values}\n```\n" + (changed if lines else "")
 
 
 def changes(collection: Collection) -> list[dict[str, object]]:

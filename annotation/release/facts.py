@@ -399,16 +399,11 @@ def citation(facts: Facts) -> str:
         "title": "{" + collection.title.translate(ESCAPES) + "}",
         "author": who or ("{" + name + "}" if name else ""),
         "year": f"{facts.dates.published:%Y}",
-        "note": _citation_note(collection).translate(ESCAPES),
+        "note": (
+            f"Questions and answers about {collection.corpus.name}, collected with the protocol "
+            f"{collection.protocol}, version {collection.protocol_version}"
+        ).translate(ESCAPES),
         "url": facts.said.get(About.PAGE, ""),
     }
     lines = [f"  {field} = {{{value}}}" for field, value in fields.items() if value]
     return f"@misc{{{collection.slug},\n" + ",\n".join(lines) + "\n}"
-
-
-def _citation_note(collection: Collection) -> str:
-    """Return what the dataset is of, in half a sentence."""
-    return (
-        f"Questions and answers about {collection.corpus.name}, collected with the protocol "
-        f"{collection.protocol}, version {collection.protocol_version}"
-    )

@@ -88,11 +88,14 @@ def _labels(stage: _Stage, seeds: Iterable[SeedRecord]) -> Iterator[Line]:
             if not votes:
                 continue
             labels = labels_that_hold(question, stage.name, stage.facets, votes)
+            released = chosen_vote(question)
+            own = _words(question["payload"])
             yield [
                 question["id"],
                 question["split"] or "",
                 question["text"],
-                *_answers(question),
+                *own,
+                _words(released["payload"]) if released else "",
                 *_cells(stage, labels),
                 str(len(votes)),
                 _decided_by(question, stage, votes, labels),
@@ -107,13 +110,6 @@ def _cells(stage: _Stage, labels: Mapping[str, str]) -> Iterator[str]:
         yield label
         if facet.groups:
             yield facet.group_of(label)
-
-
-def _answers(question: QuestionRecord) -> tuple[str, str]:
-    """Return the writer's own answer and the released one, as far as they are free words."""
-    released = chosen_vote(question)
-    own = _words(question["payload"])
-    return own, _words(released["payload"]) if released else ""
 
 
 def _words(payload: Mapping[str, object]) -> str:

@@ -16,9 +16,7 @@ from annotation.decisions.verdicts import voting_stages
 from annotation.models import OfficialArticle, OfficialFile, SplitAssignment, Verdict
 from annotation.protocols.contracts import EXPORT
 from annotation.records.schema import (
-    ArticleRecord,
     PassageRecord,
-    Published,
     QuestionRecord,
     SeedRecord,
     VoteRecord,
@@ -78,11 +76,31 @@ def import_official_files(
     try:
         with transaction.atomic():
             collection = _collection(slug, protocol, files, source, now, dict(overrides or {}))
-            _store_files(collection, files, published)
+            OfficialFile.objects.bulk_create(
+                OfficialFile(
+                    collection=collection,
+                    name=PurePath(name).name,
+                    split=published.splits[name],
+                    sha256=hashlib.sha256(content).hexdigest(),
+                    size_bytes=len(content),
+                )
+                for name, content in files.items()
+            )
             writer = _Rows(collection, now)
             for seeds in _batches(published.seeds):
                 writer.add(seeds)
-            _store_articles(collection, published.articles or ())
+            articles = published.articles or ()
+            numbered = enumerate(articles)
+            for batch in _batches(numbered):
+                OfficialArticle.objects.bulk_create(
+                    OfficialArticle(
+                        collection=collection,
+                        position=position,
+                        title=article["title"],
+                        content=article["imported"] or "",
+                    )
+                    for position, article in batch
+                )
     except (DatabaseError, UnicodeEncodeError) as error:
         reason = str(error).partition("\n")[0]
         raise ActionError(
@@ -130,33 +148,6 @@ def _collection(
     return collection
 
 
-def _store_files(collection: Collection, files: Mapping[str, bytes], published: Published) -> None:
-    OfficialFile.objects.bulk_create(
-        OfficialFile(
-            collection=collection,
-            name=PurePath(name).name,
-            split=published.splits[name],
-            sha256=hashlib.sha256(content).hexdigest(),
-            size_bytes=len(content),
-        )
-        for name, content in files.items()
-    )
-
-
-def _store_articles(collection: Collection, articles: Iterable[ArticleRecord]) -> None:
-    numbered = enumerate(articles)
-    for batch in _batches(numbered):
-        OfficialArticle.objects.bulk_create(
-            OfficialArticle(
-                collection=collection,
-                position=position,
-                title=article["title"],
-                content=article["imported"] or "",
-            )
-            for position, article in batch
-        )
-
-
 class _Rows:
     """Writes seeds with their passages, questions, answers, verdicts and split assignments."""
 
@@ -180,7 +171,18 @@ class _Rows:
             for seed, record in zip(seeds, records, strict=True)
             for position, passage in enumerate(record["passages"])
         ]
-        self._add_sections(passage["title"] for _, _, passage in placed)
+        titles = (passage["title"] for _, _, passage in placed)
+        new = dict.fromkeys(title[:MAX_TITLE] for title in titles)
+        articles = Article.objects.bulk_create(
+            Article(corpus=self.collection.corpus, page_id=number, title=title, revision_id=0)
+            for number, title in enumerate(
+                (title for title in new if title not in self.sections), len(self.sections) + 1
+            )
+        )
+        sections = Section.objects.bulk_create(
+            Section(article=article, position=0, level=0) for article in articles
+        )
+        self.sections |= {each.article.title: (each.article_id, each.pk) for each in sections}
         paragraphs = Paragraph.objects.bulk_create(
             self._paragraph(passage) for _, _, passage in placed
         )
@@ -194,14 +196,36 @@ class _Rows:
             for position, question in enumerate(record["questions"])
         ]
         questions = Question.objects.bulk_create(
-            self._question(seed, position, question) for seed, position, question in asked
+            (
+                Question(
+                    stage=self.asking,
+                    position=position,
+                    seed=seed,
+                    key=self._key("question", question["key"]),
+                    text=question["text"],
+                    payload=question["payload"],
+                    created_at=self.now,
+                )
+            )
+            for seed, position, question in asked
         )
         voted = [
             (row, vote)
             for row, (_, _, question) in zip(questions, asked, strict=True)
             for vote in question["votes"]
         ]
-        answers = Answer.objects.bulk_create(self._answer(row, vote) for row, vote in voted)
+        answers = Answer.objects.bulk_create(
+            (
+                Answer(
+                    question=row,
+                    stage=self.stages.get(vote["stage"], self.answering),
+                    type=vote["type"][:20],
+                    payload=vote["payload"],
+                    created_at=self.now,
+                )
+            )
+            for row, vote in voted
+        )
         cast: dict[int, list[tuple[Answer, VoteRecord]]] = {row.pk: [] for row in questions}
         for answer, (row, vote) in zip(answers, voted, strict=True):
             cast[row.pk].append((answer, vote))
@@ -232,40 +256,6 @@ class _Rows:
             n_links=len({target for _, _, target in passage["links"]}),
             sentences=passage.get("sentences"),
             splitter=SPLITTER if "sentences" in passage else "",
-        )
-
-    def _add_sections(self, titles: Iterable[str]) -> None:
-        """Make an article of one section for each title that has none."""
-        new = dict.fromkeys(title[:MAX_TITLE] for title in titles)
-        articles = Article.objects.bulk_create(
-            Article(corpus=self.collection.corpus, page_id=number, title=title, revision_id=0)
-            for number, title in enumerate(
-                (title for title in new if title not in self.sections), len(self.sections) + 1
-            )
-        )
-        sections = Section.objects.bulk_create(
-            Section(article=article, position=0, level=0) for article in articles
-        )
-        self.sections |= {each.article.title: (each.article_id, each.pk) for each in sections}
-
-    def _question(self, seed: Seed, position: int, question: QuestionRecord) -> Question:
-        return Question(
-            stage=self.asking,
-            position=position,
-            seed=seed,
-            key=self._key("question", question["key"]),
-            text=question["text"],
-            payload=question["payload"],
-            created_at=self.now,
-        )
-
-    def _answer(self, row: Question, vote: VoteRecord) -> Answer:
-        return Answer(
-            question=row,
-            stage=self.stages.get(vote["stage"], self.answering),
-            type=vote["type"][:20],
-            payload=vote["payload"],
-            created_at=self.now,
         )
 
     def _store_verdicts(

@@ -3,7 +3,7 @@
 import json
 import random
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -12,7 +12,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.decisions.counted_work import (
@@ -23,7 +22,7 @@ from annotation.decisions.counted_work import (
 from annotation.decisions.records import main_stages
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Context, Release, ReleaseOrder, SplitAssignment, ToldQuestion
-from annotation.protocols.contracts import CONTEXTS, EXPORT, ContextsPart
+from annotation.protocols.contracts import CONTEXTS, EXPORT
 from annotation.records.schema import IMPORTED
 from annotation.records.withholding import Told
 from annotation.release import release_folder
@@ -38,7 +37,6 @@ from collector.ingest.segmentation import split, version
 from collector.models import Collection, Paragraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
-from collector.protocols.parameters import Parameters
 from collector.retrieval.files import index_of
 from collector.retrieval.index import RetrievalError
 from common.actions import ActionError
@@ -133,28 +131,18 @@ def find_contexts(collection: Collection, say: Callable[[str], object] = lambda 
     for start in range(0, len(keys), CONTEXTS_AT_ONCE):
         say(f"Finding contexts: {start} of {len(keys)} questions done")
         some = rows.filter(key__in=keys[start : start + CONTEXTS_AT_ONCE])
-        _store_contexts(collection, part, parameters, some, missing)
+        index = index_of(collection.corpus)
+        made = []
+        for question in some.select_related("verdict__chosen").prefetch_related(
+            "seed__seed_paragraphs"
+        ):
+            for setting in missing[question.key]:
+                rng = random.Random(f"{collection.random_seed}:contexts:{setting}:{question.key}")
+                made.append(part.context(index, setting, question, parameters, rng))
+        _cut({each for context in made for each in context.paragraphs}, collection.corpus.language)
+        # Whoever was quicker has stored the same.
+        Context.objects.bulk_create(made, ignore_conflicts=True)
     return sum(map(len, missing.values()))
-
-
-def _store_contexts(
-    collection: Collection,
-    part: ContextsPart[Parameters],
-    parameters: Parameters,
-    rows: QuerySet[Question],
-    missing: Mapping[str, Sequence[str]],
-) -> None:
-    index = index_of(collection.corpus)
-    made = []
-    for question in rows.select_related("verdict__chosen").prefetch_related(
-        "seed__seed_paragraphs"
-    ):
-        for setting in missing[question.key]:
-            rng = random.Random(f"{collection.random_seed}:contexts:{setting}:{question.key}")
-            made.append(part.context(index, setting, question, parameters, rng))
-    _cut({each for context in made for each in context.paragraphs}, collection.corpus.language)
-    # Whoever was quicker has stored the same.
-    Context.objects.bulk_create(made, ignore_conflicts=True)
 
 
 def _cut(paragraphs: set[int], language: str) -> None:

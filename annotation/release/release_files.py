@@ -326,7 +326,10 @@ def write(
     watcher.say("Writing the official files")
     by_split = _splits(collection, export, spool)
     told = _told_as(collection.corpus)
-    in_public = _in_public(by_split, withheld)
+    in_public = {
+        name: _Asked(seeds, tuple(withheld[name])) if name in withheld else seeds
+        for name, seeds in by_split.items()
+    }
     with _refused():
         _write_private(collection, private, export, by_split, spool)
         official = _write_official(collection, made, private, export, in_public)
@@ -340,9 +343,15 @@ def write(
     tables, outcomes = tables_from(collection, spool.seeds(), pay=pay, withheld=withheld)
     watcher.say("Comparing the words of splits")
     tables.append(overlap(by_split, export))
+    found = Counter(
+        question["split"]
+        for seed in spool.seeds()
+        for question in seed["questions"]
+        if is_kept(question)
+    )
     facts = Facts(
         collection=collection,
-        kept=_kept(spool, by_split),
+        kept={name: found[name] for name in by_split},
         official={name: _held(name, export) for name in official},
         tables=tables,
         outcomes=outcomes,
@@ -363,16 +372,6 @@ def _told_as(corpus: Corpus) -> Callable[[Iterable[SeedRecord]], Iterable[SeedRe
         return lambda seeds: seeds
     ids = ids_by_title(corpus)
     return lambda seeds: WithoutText(seeds, ids)
-
-
-def _in_public(
-    by_split: Mapping[str, Iterable[SeedRecord]], withheld: Withheld
-) -> dict[str, Iterable[SeedRecord]]:
-    """Return the splits as they are published, withheld ones with what may be asked alone."""
-    return {
-        name: _Asked(seeds, tuple(withheld[name])) if name in withheld else seeds
-        for name, seeds in by_split.items()
-    }
 
 
 def _write_votes(
@@ -531,17 +530,6 @@ def _articles(
     for seeds in by_split.values():
         titles.update(linked_titles(seeds))
     return articles_of(collection, sorted(titles))
-
-
-def _kept(spool: Spool, by_split: Iterable[str]) -> dict[str, int]:
-    """Return how many questions each split holds."""
-    found = Counter(
-        question["split"]
-        for seed in spool.seeds()
-        for question in seed["questions"]
-        if is_kept(question)
-    )
-    return {name: found[name] for name in by_split}
 
 
 def _manifest(

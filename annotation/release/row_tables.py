@@ -127,57 +127,47 @@ def vote_rows(seeds: Iterable[SeedRecord]) -> Iterator[dict[str, Any]]:
     """Yield one row per vote, with the keys of COLUMNS."""
     for seed in seeds:
         for question in seed["questions"]:
-            asked = _asked(seed, question)
+            verdict = question["verdict"]
+            is_kept = bool(verdict and verdict["outcome"] == "kept")
+            asked = {
+                "seed_id": seed["id"],
+                "question_id": question["id"],
+                "split": question["split"] if is_kept else "",
+                "split_reason": question.get("split_reason", "") if is_kept else "",
+                "question": question["text"],
+                "question_worker": question["worker"] or "",
+                "question_context": spans_of(question["payload"].get("context")),
+                "question_links": list(question["payload"].get("links") or ()),
+                "question_more": _more(question["payload"], KNOWN_OF_QUESTION),
+                "outcome": verdict["outcome"] if verdict else "waiting",
+                "reason": verdict["reason"] if verdict else "",
+                "overridden": bool(verdict and verdict["overridden"]),
+            }
             entered = [question["correction"]] if "correction" in question else []
             for number, vote in enumerate([*question["votes"], *entered]):
                 synthetic = question["synthetic"] or vote["synthetic"]
+                payload = vote["payload"]
                 yield {
                     **asked,
-                    **_given(vote),
+                    "stage": vote["stage"],
+                    "worker": vote["worker"] or "",
+                    "answer_type": vote["type"],
+                    "answer_spans": spans_of(payload.get("spans")),
+                    "answer_value": payload.get("value") or "",
+                    "answer_unit": payload.get("unit") or "",
+                    "answer_yes_no": payload.get("yes_no") or "",
+                    "answer_context": spans_of(payload.get("context")),
+                    "answer_reason": payload.get("reason") or "",
+                    "answer_more": _more(payload, KNOWN),
+                    "hit_seconds": vote["hit_seconds"],
+                    "hit_items": vote["hit_items"],
+                    "synthetic_fields": vote.get("synthetic_fields") or [],
+                    "chosen": vote["chosen"],
+                    "agrees": vote["agrees"],
                     "vote": number,
                     "synthetic": synthetic,
                     "corrected": vote in entered,
                 }
-
-
-def _asked(seed: SeedRecord, question: QuestionRecord) -> dict[str, Any]:
-    verdict = question["verdict"]
-    is_kept = bool(verdict and verdict["outcome"] == "kept")
-    return {
-        "seed_id": seed["id"],
-        "question_id": question["id"],
-        "split": question["split"] if is_kept else "",
-        "split_reason": question.get("split_reason", "") if is_kept else "",
-        "question": question["text"],
-        "question_worker": question["worker"] or "",
-        "question_context": spans_of(question["payload"].get("context")),
-        "question_links": list(question["payload"].get("links") or ()),
-        "question_more": _more(question["payload"], KNOWN_OF_QUESTION),
-        "outcome": verdict["outcome"] if verdict else "waiting",
-        "reason": verdict["reason"] if verdict else "",
-        "overridden": bool(verdict and verdict["overridden"]),
-    }
-
-
-def _given(vote: VoteRecord) -> dict[str, Any]:
-    payload = vote["payload"]
-    return {
-        "stage": vote["stage"],
-        "worker": vote["worker"] or "",
-        "answer_type": vote["type"],
-        "answer_spans": spans_of(payload.get("spans")),
-        "answer_value": payload.get("value") or "",
-        "answer_unit": payload.get("unit") or "",
-        "answer_yes_no": payload.get("yes_no") or "",
-        "answer_context": spans_of(payload.get("context")),
-        "answer_reason": payload.get("reason") or "",
-        "answer_more": _more(payload, KNOWN),
-        "hit_seconds": vote["hit_seconds"],
-        "hit_items": vote["hit_items"],
-        "synthetic_fields": vote.get("synthetic_fields") or [],
-        "chosen": vote["chosen"],
-        "agrees": vote["agrees"],
-    }
 
 
 def _more(payload: Mapping[str, Any], known: Collection[str]) -> str:
@@ -277,16 +267,15 @@ def _answered(question: QuestionRecord, counting: Iterable[VoteRecord]) -> dict[
         "answer_type": released["type"],
         "answer": words_of(released["payload"]),
         "answer_spans": spans_of(released["payload"].get("spans")),
-        "answers": [_answer(vote) for vote in counting],
+        "answers": [
+            {
+                "type": vote["type"],
+                "text": words_of(vote["payload"]),
+                "worker": vote["worker"] or "",
+                "chosen": vote["chosen"],
+                "agrees": vote["agrees"],
+            }
+            for vote in counting
+        ],
         "synthetic": is_simulated(question),
-    }
-
-
-def _answer(vote: VoteRecord) -> dict[str, Any]:
-    return {
-        "type": vote["type"],
-        "text": words_of(vote["payload"]),
-        "worker": vote["worker"] or "",
-        "chosen": vote["chosen"],
-        "agrees": vote["agrees"],
     }

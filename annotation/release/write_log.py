@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from django.db.models import Prefetch, Q, QuerySet, Sum
+from django.db.models import Prefetch, Q, Sum
 
 from annotation.decisions.by_hand import stages_apart
 from annotation.decisions.records import keyed_digest, pseudonym
@@ -70,7 +70,6 @@ from tasks.models import (
     ReceiptState,
     Submission,
     Ticket,
-    Turn,
     Unit,
     UnitItem,
 )
@@ -140,7 +139,11 @@ def assignment_lines(collection: Collection, withheld: Iterable[str] = ()) -> It
 
 def assignments(collection: Collection) -> Iterator[Assignment]:
     """Yield every assignment of people who have not withdrawn, in the order they were taken."""
-    places = _places(collection)
+    steps = LeaseEvent.objects.filter(
+        lease__unit__stage__collection=collection, lease__worker__withdrawn_at__isnull=True
+    )
+    told = steps.order_by("id").values_list("kind", "lease_id")
+    places = {step: place for place, step in enumerate(told.iterator(), start=1)}
     names = {pk: name for pk, name, _ in units_of(collection)}
     decided = {
         (stage, worker): state == GrantState.GRANTED
@@ -150,8 +153,12 @@ def assignments(collection: Collection) -> Iterator[Assignment]:
         .exclude(Q(state=GrantState.SUBMITTED) | Q(is_let_in=True))
         .values_list("qualification__stage_id", "worker_id", "state")
     }
+    taken = Lease.objects.filter(
+        events__kind=LeaseEventKind.TAKEN, worker__withdrawn_at__isnull=True
+    )
     leases = (
-        _leases(collection)
+        taken.filter(unit__stage__collection=collection)
+        .order_by("events__id")
         .select_related("unit__stage", "worker", "instructions", "consent_text", "submission")
         .select_related("session__posting")
     )
@@ -211,22 +218,6 @@ def _with_splits(collection: Collection, splits: Iterable[str]) -> set[int]:
         unit__stage__collection=collection,
     )
     return set(items.values_list("unit_id", flat=True))
-
-
-def _leases(collection: Collection) -> "QuerySet[Lease]":
-    taken = Lease.objects.filter(
-        events__kind=LeaseEventKind.TAKEN, worker__withdrawn_at__isnull=True
-    )
-    return taken.filter(unit__stage__collection=collection).order_by("events__id")
-
-
-def _places(collection: Collection) -> dict[tuple[str, int], int]:
-    """Return the place of each (kind of step, lease), in one order."""
-    steps = LeaseEvent.objects.filter(
-        lease__unit__stage__collection=collection, lease__worker__withdrawn_at__isnull=True
-    )
-    told = steps.order_by("id").values_list("kind", "lease_id")
-    return {step: place for place, step in enumerate(told.iterator(), start=1)}
 
 
 def check_loggable(collection: Collection, path: Path) -> None:
@@ -410,15 +401,12 @@ def _dialogs(collection: Collection, places: Mapping[int, int]) -> Iterator[Line
             ended_by=Role(row.ended_by) if is_over and row.ended_by else None,
         )
         for turn in row.turns.all() if is_over else ():
-            yield from _turn(number, turn)
-
-
-def _turn(number: int, turn: Turn) -> Iterator[Line]:
-    """Yield the two moves of a turn; the last may lack its answer. number: its dialog's."""
-    yield MoveLine(dialog=number, role=Role.STUDENT, at=turn.asked_at, question=turn.question)
-    if turn.answered_at:
-        answer = Reply(turn.start, turn.end, turn.continuation, turn.affirmation)
-        yield MoveLine(dialog=number, role=Role.TEACHER, at=turn.answered_at, answer=answer)
+            yield MoveLine(
+                dialog=number, role=Role.STUDENT, at=turn.asked_at, question=turn.question
+            )
+            if turn.answered_at:
+                answer = Reply(turn.start, turn.end, turn.continuation, turn.affirmation)
+                yield MoveLine(dialog=number, role=Role.TEACHER, at=turn.answered_at, answer=answer)
 
 
 def _made_up(collection: Collection, places: Mapping[int, int]) -> Iterator[Line]:

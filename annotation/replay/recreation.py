@@ -168,7 +168,17 @@ class ReplayedPlaces:
         if kind_of(table).pairs_workers:
             return self._ticket(stage, table, line.redundancy)
         if one.unit not in self._units:
-            items = self._items(line.items, from_seeds=table.items_from == "seeds")
+            from_seeds = table.items_from == "seeds"
+            seeds = Seed.objects.filter(collection=self.collection)
+            questions = Question.objects.filter(stage__collection=self.collection)
+            rows: Any = (seeds if from_seeds else questions).filter(key__in=line.items)
+            found = {item.key: item for item in rows}
+            missing = [key for key in line.items if key not in found]
+            if missing:
+                raise LogError(
+                    f"Nobody has made {missing[0]!r} at that time: the log is not whole."
+                )
+            items = [found[key] for key in line.items]
             with transaction.atomic():
                 self._units[one.unit] = create_unit(stage, items, line.redundancy).pk
         return Unit.objects.get(pk=self._units[one.unit])
@@ -209,16 +219,6 @@ class ReplayedPlaces:
                 f"No HIT of the stage {stage.name!r} can be published: is the budget used up?"
             )
         return posting.external_id
-
-    def _items(self, keys: list[str], *, from_seeds: bool) -> list[Any]:
-        seeds = Seed.objects.filter(collection=self.collection)
-        questions = Question.objects.filter(stage__collection=self.collection)
-        rows: Any = (seeds if from_seeds else questions).filter(key__in=keys)
-        found = {item.key: item for item in rows}
-        missing = [key for key in keys if key not in found]
-        if missing:
-            raise LogError(f"Nobody has made {missing[0]!r} at that time: the log is not whole.")
-        return [found[key] for key in keys]
 
 
 def reprice(posting: Posting, reward_cents: int) -> None:

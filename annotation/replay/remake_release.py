@@ -22,7 +22,6 @@ from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
 from annotation.release.facts import Dates
 from annotation.release.log import (
-    AssignmentLine,
     ClosedLine,
     ExclusionLine,
     InclusionLine,
@@ -98,16 +97,16 @@ def remake(
         decide_again(collection, log, now)
         judge_again(collection, log, now)
         make_splits(collection, now)
-        issued = publish_release(collection, out, now, dates=_dates(log))
+        line = log.collection
+        issued = publish_release(
+            collection,
+            out,
+            now,
+            dates=Dates(line.published, line.began, line.ended) if line.published else None,
+        )
     finally:
         own.update(maintained_until=None)
     return RemadeRelease(issued, different_files(log, issued.folder))
-
-
-def _dates(log: Log) -> Dates | None:
-    """Return the dates that the log's release tells, None of a log of before."""
-    line = log.collection
-    return Dates(line.published, line.began, line.ended) if line.published else None
 
 
 def check_unused(log: Log) -> None:
@@ -229,28 +228,26 @@ def settle_again(
     for one in log.assignments:
         if one.rejected or one.bonus_cents:
             work = Submission.objects.get(lease=leases[one.taken])
-            _settle(collection, work, one, now)
-
-
-def _settle(collection: Collection, work: Submission, one: AssignmentLine, now: datetime) -> None:
-    with transaction.atomic():
-        if one.rejected:
-            Submission.objects.filter(pk=work.pk).update(state=ReceiptState.REJECTED)
-            payments.withhold(work, now)
-        if one.bonus_cents:
-            Payment.objects.create(
-                collection=collection,
-                stage=work.lease.unit.stage,
-                worker=work.lease.worker,
-                lease=work.lease,
-                posting=work.lease.session.posting,
-                kind=PaymentKind.BONUS,
-                amount_cents=one.bonus_cents,
-                key=f"replayed:{work.pk}",
-                by="the log",
-                state=PaymentState.CONFIRMED,
-                created_at=now,
-                confirmed_at=now,
-            )
-            budget.hold_anyway(collection.pk, one.bonus_cents, "a replayed bonus", now)
-            budget.earn(collection.pk, reserved_cents=one.bonus_cents, cost_cents=one.bonus_cents)
+            with transaction.atomic():
+                if one.rejected:
+                    Submission.objects.filter(pk=work.pk).update(state=ReceiptState.REJECTED)
+                    payments.withhold(work, now)
+                if one.bonus_cents:
+                    Payment.objects.create(
+                        collection=collection,
+                        stage=work.lease.unit.stage,
+                        worker=work.lease.worker,
+                        lease=work.lease,
+                        posting=work.lease.session.posting,
+                        kind=PaymentKind.BONUS,
+                        amount_cents=one.bonus_cents,
+                        key=f"replayed:{work.pk}",
+                        by="the log",
+                        state=PaymentState.CONFIRMED,
+                        created_at=now,
+                        confirmed_at=now,
+                    )
+                    budget.hold_anyway(collection.pk, one.bonus_cents, "a replayed bonus", now)
+                    budget.earn(
+                        collection.pk, reserved_cents=one.bonus_cents, cost_cents=one.bonus_cents
+                    )

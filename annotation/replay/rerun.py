@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.release.log import AssignmentLine, DialogLine, Log, LogError, MoveLine
+from annotation.release.log import AssignmentLine, DialogLine, Log, LogError
 from annotation.replay.recreation import ReplayedPlaces, only, with_topics, write_texts
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
@@ -62,7 +62,17 @@ class ReplayedDialogs:
         LogError where a rule refuses what the log tells.
         """
         if one.taken in self._log.tickets:
-            self._came[one.taken] = one, self._arrived(one, lease)
+            try:
+                ticket = waiting_room.arrive(lease, timezone.now())
+            except waiting_room.NoRoom as error:
+                raise LogError(
+                    f"Who took the assignment at place {one.taken} of the log is not let in: "
+                    f"{error}"
+                ) from None
+            # How long somebody waited is measured, not made: a replay takes it over.
+            ticket.waited_seconds = self._log.tickets[one.taken].waited_seconds
+            ticket.save(update_fields=["waited_seconds"])
+            self._came[one.taken] = one, ticket
         concerned = [one.taken]
         while self._to_come and all(place in self._came for place in _places_of(self._to_come[0])):
             line = self._to_come.popleft()
@@ -81,26 +91,17 @@ class ReplayedDialogs:
             _, ticket = self._came[one.taken]
             settlement.finish(ticket, timezone.now())
 
-    def _arrived(self, one: AssignmentLine, lease: Lease) -> Ticket:
-        """Return the ticket of an assignment; raises LogError for somebody who is not let in."""
-        try:
-            ticket = waiting_room.arrive(lease, timezone.now())
-        except waiting_room.NoRoom as error:
-            raise LogError(
-                f"Who took the assignment at place {one.taken} of the log is not let in: {error}"
-            ) from None
-        # How long somebody waited is measured, not made: a replay takes it over.
-        ticket.waited_seconds = self._log.tickets[one.taken].waited_seconds
-        ticket.save(update_fields=["waited_seconds"])
-        return ticket
-
     def _hold(self, line: DialogLine) -> None:
         """Hold a dialog from its beginning to what becomes of it, or nothing of it."""
         try:
             with transaction.atomic():
                 dialog = self._begun(line)
                 for place, move in enumerate(self._log.moves.get(line.dialog, ()), start=1):
-                    _make_move(dialog, move, place)
+                    is_asked = move.role is Role.STUDENT
+                    ticket = dialog.student_ticket_id if is_asked else dialog.teacher_ticket_id
+                    said = move.question if is_asked else move.answer
+                    assert said is not None
+                    moves.make_now(view_of(ticket), Move(dialog.pk, UUID(int=place), said), move.at)
                 _end_dialog(dialog, line)
                 self._mark_synthetic(_places_of(line))
                 settlement.settle(dialog, timezone.now())
@@ -138,15 +139,6 @@ def _locked(ticket: Ticket) -> Ticket:
     """Return a ticket as it stands now, locked with its worker as in any pairing."""
     rows = Ticket.objects.select_for_update(of=("self", "worker"), no_key=True)
     return rows.select_related("worker").get(pk=ticket.pk)
-
-
-def _make_move(dialog: Dialog, move: MoveLine, place: int) -> None:
-    """Make a move at its time; place: in the dialog, from 1. Raises Refused."""
-    is_asked = move.role is Role.STUDENT
-    ticket = dialog.student_ticket_id if is_asked else dialog.teacher_ticket_id
-    said = move.question if is_asked else move.answer
-    assert said is not None
-    moves.make_now(view_of(ticket), Move(dialog.pk, UUID(int=place), said), move.at)
 
 
 def _end_dialog(dialog: Dialog, line: DialogLine) -> None:
@@ -223,11 +215,25 @@ class Rerun:
 
     def _take(self, one: AssignmentLine) -> None:
         stage = self._places.stage(self.log.units[one.unit].stage)
-        self._prepare(one, stage)
+        self._show({stage.name: one.instructions or 1, "consent": one.consent or 1})
+        held = Grant.objects.filter(
+            worker_id=one.worker,
+            state=GrantState.GRANTED,
+            qualification__stage__collection=self.collection,
+        )
+        for required in self._required(one, stage):
+            if not held.filter(qualification__stage__name=required).exists():
+                # They were declined later than this: the log keeps the last decision alone.
+                self._decide(required, one.worker, granted=True)
         unit = self._places.unit(one, stage)
         if unit.taken >= unit.redundancy:
             self._make_room(one, unit)
-        self._end_earlier(one, stage)
+        table = parameters_of(self.collection).stages()[stage.name]
+        if kind_of(table).holds_one(table):
+            for hold in self._holds.values():
+                of_stage = self.log.units[hold.one.unit].stage == stage.name
+                if hold.one.worker == one.worker and of_stage and hold.page is not None:
+                    self._give_back(hold, LeaseState.EXPIRED)
         worker = self._worker(one)
         with with_topics(stage):
             page = self._accepted(one, worker, stage)
@@ -310,19 +316,6 @@ class Rerun:
             units = Unit.objects.filter(pk=hold.lease.unit_id, taken__lte=told)
             units.filter(redundancy__gt=told).update(redundancy=told)
 
-    def _prepare(self, one: AssignmentLine, stage: Stage) -> None:
-        """See to it that the worker may take the stage, and reads the words they read."""
-        self._show({stage.name: one.instructions or 1, "consent": one.consent or 1})
-        held = Grant.objects.filter(
-            worker_id=one.worker,
-            state=GrantState.GRANTED,
-            qualification__stage__collection=self.collection,
-        )
-        for required in self._required(one, stage):
-            if not held.filter(qualification__stage__name=required).exists():
-                # They were declined later than this: the log keeps the last decision alone.
-                self._decide(required, one.worker, granted=True)
-
     def _required(self, one: AssignmentLine, stage: Stage) -> list[str]:
         """Return the stages of whose qualifications the worker had need for the assignment."""
         table = parameters_of(self.collection).stages()[stage.name]
@@ -377,15 +370,6 @@ class Rerun:
             raise LogError("More people took a unit than it has assignments: the log is not whole.")
         # Somebody's work was excluded for a while. That opened a place, which closed afterwards.
         Unit.objects.filter(pk=unit.pk).update(redundancy=F("redundancy") + 1)
-
-    def _end_earlier(self, one: AssignmentLine, stage: Stage) -> None:
-        """Let the worker's earlier assignment of the stage run out, where nobody may hold two."""
-        table = parameters_of(self.collection).stages()[stage.name]
-        if kind_of(table).holds_one(table):
-            for hold in self._holds.values():
-                of_stage = self.log.units[hold.one.unit].stage == stage.name
-                if hold.one.worker == one.worker and of_stage and hold.page is not None:
-                    self._give_back(hold, LeaseState.EXPIRED)
 
     def _worker(self, one: AssignmentLine) -> SimulatedWorker:
         if one.worker not in self._workers:

@@ -40,7 +40,7 @@ def write_sample(collection: Collection, path: Path, rng: random.Random) -> int:
     rows = draw(seeds, parameters_of(collection), rng)
     if not rows:
         raise ScoreError("Nothing is in the dataset yet to draw from; try when something is kept.")
-    rows = [_with_mark(row, row["id"] in simulated) for row in rows]
+    rows = [{"id": row["id"], MARK: YES if (row["id"] in simulated) else "", **row} for row in rows]
     try:
         with path.open("x", encoding=ENCODING, newline="") as file:
             file.writelines(csv_lines([list(rows[0]), *(row.values() for row in rows)]))
@@ -98,8 +98,3 @@ def _noting(seeds: Iterable[SeedRecord], simulated: set[str]) -> Iterator[SeedRe
     for seed in seeds:
         simulated |= {each["id"] for each in seed["questions"] if is_simulated(each)}
         yield seed
-
-
-def _with_mark(row: dict[str, str], simulated: bool) -> dict[str, str]:
-    """Return the row with the mark after its id: the columns to fill in stay the last ones."""
-    return {"id": row["id"], MARK: YES if simulated else "", **row}

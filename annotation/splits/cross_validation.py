@@ -86,7 +86,13 @@ def read_predictions(path: Path) -> dict[str, Prediction]:
         raise PredictionsError(f"{path}: it holds no prediction.")
     found: dict[str, Prediction] = {}
     for where, row in rows:
-        one = _prediction(path, where, row)
+        key, answer, loss = row.get("id"), row.get("answer"), row.get("loss")
+        if not isinstance(key, str) or not isinstance(answer, str):
+            raise PredictionsError(f'{path}, {where}: "id" and "answer" must be texts.')
+        is_number = isinstance(loss, int | float) and not isinstance(loss, bool)
+        if not is_number or not math.isfinite(loss) or loss < 0:  # type: ignore[operator, arg-type]
+            raise PredictionsError(f'{path}, {where}: "loss" must be a number, 0 or more.')
+        one = Prediction(key, answer, round(float(loss), 6))  # type: ignore[arg-type]
         if one.key in found:
             raise PredictionsError(f"{path}, {where}: {one.key} is answered twice; keep one.")
         found[one.key] = one
@@ -137,16 +143,6 @@ def _of_lines(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 f'{path}, line {number}: it is no object with "id", "answer" and "loss".'
             )
         yield f"line {number}", row
-
-
-def _prediction(path: Path, where: str, row: dict[str, Any]) -> Prediction:
-    key, answer, loss = row.get("id"), row.get("answer"), row.get("loss")
-    if not isinstance(key, str) or not isinstance(answer, str):
-        raise PredictionsError(f'{path}, {where}: "id" and "answer" must be texts.')
-    is_number = isinstance(loss, int | float) and not isinstance(loss, bool)
-    if not is_number or not math.isfinite(loss) or loss < 0:  # type: ignore[operator, arg-type]
-        raise PredictionsError(f'{path}, {where}: "loss" must be a number, 0 or more.')
-    return Prediction(key, answer, round(float(loss), 6))  # type: ignore[arg-type]
 
 
 def begin_run(

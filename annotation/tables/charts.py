@@ -77,7 +77,11 @@ class Chart:
 
 def as_csv(table: Table) -> str:
     """Return the table as CSV; beside each proportion stand its interval and what it is of."""
-    known = _with_intervals(table)
+    known = {
+        at
+        for at in range(len(table.columns))
+        if table.is_share(at) and any(isinstance(row[at], Proportion) for row in table.rows)
+    }
     head: list[str] = []
     for at, column in enumerate(table.columns):
         head += [column, *([f"{column} low", f"{column} high", f"{column} of"] * (at in known))]
@@ -98,7 +102,12 @@ def chart_of(table: Table) -> Chart | None:
     for cells in table.rows:
         bars = list(_bars(cells, columns, top))
         height = max(len(bars), 1) * BAR
-        label = _label(table, cells)
+        words = [cells[0]]
+        for cell in cells[1:]:
+            if not isinstance(cell, str):
+                break
+            words.append(cell)
+        label = " · ".join(text(word) for word in words)
         short = label if len(label) <= LABEL_CHARACTERS else f"{label[: LABEL_CHARACTERS - 1]}…"
         rows.append(Row(short, label, top + height / 2, bars))
         top += height + GAP
@@ -172,15 +181,6 @@ def interval(proportion: Proportion) -> tuple[float, float]:
     return float(found.low), float(found.high)
 
 
-def _with_intervals(table: Table) -> set[int]:
-    """Return the columns with proportions."""
-    return {
-        at
-        for at in range(len(table.columns))
-        if table.is_share(at) and any(isinstance(row[at], Proportion) for row in table.rows)
-    }
-
-
 def _cells(row: Sequence[object], known: set[int]) -> Iterator[object]:
     for at, cell in enumerate(row):
         yield cell
@@ -196,16 +196,6 @@ def _drawn(table: Table) -> list[int]:
     return [
         at for at in range(len(table.columns)) if table.is_share(at) and not table.is_shaded(at)
     ]
-
-
-def _label(table: Table, cells: Sequence[object]) -> str:
-    """Return the words that a row begins with."""
-    words = [cells[0]]
-    for cell in cells[1:]:
-        if not isinstance(cell, str):
-            break
-        words.append(cell)
-    return " · ".join(text(word) for word in words)  # type: ignore[arg-type]
 
 
 def _bars(cells: Sequence[object], columns: Sequence[int], top: int) -> Iterator[Bar]:
