@@ -200,9 +200,13 @@ def _changes(
 ) -> Iterator[Change]:
     kept_before, kept_now = bool(was and was.is_kept), bool(is_now and is_now.is_kept)
     if is_now and kept_now and not kept_before:
-        yield Change(id, is_now.text, CAME, "", is_now.split, _why_it_came(was, is_now))
+        why = "asked, or answered for the first time, since"
+        if was is not None:
+            why = f"{_outcome(was)} before; {_decided(was, is_now)}"
+        yield Change(id, is_now.text, CAME, "", is_now.split, why)
     elif was and kept_before and not kept_now:
-        yield Change(id, was.text, WENT, was.split, "", _why_it_went(is_now))
+        why = _outcome(is_now) if is_now else "no longer told of: withdrawn, erased, or withheld"
+        yield Change(id, was.text, WENT, was.split, "", why)
     elif was and is_now and kept_now:
         if was.text != is_now.text:
             yield Change(
@@ -216,18 +220,6 @@ def _changes(
         elif was.further != is_now.further:
             shown = was.further_shown, is_now.further_shown
             yield Change(id, is_now.text, FURTHER, *shown, _decided(was, is_now))
-
-
-def _why_it_came(was: ReleasedQuestion | None, is_now: ReleasedQuestion) -> str:
-    if was is None:
-        return "asked, or answered for the first time, since"
-    return f"{_outcome(was)} before; {_decided(was, is_now)}"
-
-
-def _why_it_went(is_now: ReleasedQuestion | None) -> str:
-    if is_now is None:
-        return "no longer told of: withdrawn, erased, or withheld"
-    return _outcome(is_now)
 
 
 def _outcome(question: ReleasedQuestion) -> str:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from annotation.models import About
@@ -24,7 +24,6 @@ from annotation.release.facts import (
     workers_told,
 )
 from annotation.splits.cross_validation import last_run
-from annotation.tables.table import Table
 from collector.ingest.licences import ADDRESSES, SEVERAL, UNKNOWN, contradictions, named
 from collector.language_names import language_name
 from collector.models import Corpus
@@ -127,39 +126,98 @@ Json = dict[str, Any]
 
 def properties(facts: Facts) -> dict[str, str | list[str]]:
     """Return what the run knows, by the property's name; what nothing is known of is left out."""
-    collection = facts.collection
-    known: Mapping[str, str | list[str]] = {
-        "dataCollection": _collection(facts),
-        "dataCollectionType": _type(facts),
-        "dataCollectionRawData": _raw(facts),
-        "dataCollectionMissingData": _missing(facts),
+    collection, corpus, said = facts.collection, facts.collection.corpus, facts.said
+    paid, preparation, platform, personal = [], [], [], []
+    protocol = per_item = ""
+    collected_by = ["Secondary Data analysis"]
+    if not facts.is_imported():
+        parameters = parameters_of(collection)
+        stages = parameters.stages()
+        paid = [*_pay(facts), rejections(collection)]
+        people = [] if facts.is_simulated() else ["Manual Human Curator"]
+        collected_by = people + ["Software Collection"] * bool(facts.outcomes.simulated())
+        preparation = [
+            sample(collection),
+            split_rule(collection),
+            "Text was taken out of its markup; sentences and offsets are those of that text, in "
+            "Unicode code points.",
+            "Which questions are in the dataset was decided by rules on the answers of several "
+            "people, or by a requester; every vote is released.",
+        ]
+        called = "; ".join(
+            f"{name} (kind {table.kind}, {table.items_per_hit} items in a HIT)"
+            for name, table in stages.items()
+        )
+        protocol = _joined(
+            f"{parameters.protocol.title}, version {collection.protocol_version}. "
+            f"Stages: {called}.",
+            "What is handed in is checked while it is written, by the protocol's own rules. "
+            "Nobody answers or labels their own work.",
+            versions_read(collection),
+        )
+        per_item = "; ".join(f"{name}: {workers_per_item(each)}" for name, each in stages.items())
+        platform, personal = [PLATFORM], [PSEUDONYMS]
+    source = ", ".join(corpus.source.splitlines())
+    licence = f", under {named(corpus.licence_name)}" if named(corpus.licence_name) else ""
+    if corpus.licence_name == SEVERAL:
+        licence = ", each document under its own licence"
+    elif others := contradictions(corpus):
+        licence += f", some documents under {', '.join(others)}"
+    read = f", read from {source}" if source else ""
+    dropped = facts.outcomes.number("dropped")
+    # What software did or saw of the annotation; what only measures is no part of it.
+    machines = []
+    if facts.outcomes.simulated():
+        machines.append("Collector's simulated workers, in place of people: see the counts above.")
+    if run := last_run(collection):
+        machines.append(f"{run.reader}: judged how hard questions are, which decides their split.")
+    known: dict[str, str | list[str]] = {
+        "dataCollection": _joined(origin(facts), *paid, bonuses(collection)),
+        "dataCollectionType": collected_by,
+        "dataCollectionRawData": (
+            f"Text of {corpus.name} in {language_name(corpus.language)}{read}{licence}."
+        ),
+        "dataCollectionMissingData": (
+            f"{dropped:,} questions were left out of the dataset; they are in the votes, each "
+            "with the reason."
+            if dropped
+            else ""
+        ),
         "dataCollectionTimeframe": [
             f"{day:%Y-%m-%d}" for day in (facts.dates.began, facts.dates.ended) if day
         ],
-        "dataPreprocessingProtocol": _preparation(facts),
-        "dataAnnotationProtocol": _protocol(facts),
-        "dataAnnotationPlatform": [] if facts.is_imported() else [PLATFORM],
-        "dataAnnotationAnalysis": _analysis(facts.tables),
-        "annotationsPerItem": _per_item(facts),
+        "dataPreprocessingProtocol": [each for each in preparation if each],
+        "dataAnnotationProtocol": protocol,
+        "dataAnnotationPlatform": platform,
+        # How far people agree, a sentence for each row of the report's tables of it.
+        "dataAnnotationAnalysis": [
+            f"{table.title}: "
+            + ", ".join(f"{name} {cell}" for name, cell in zip(table.columns, row, strict=True))
+            + "."
+            for table in facts.tables
+            if table.name in AGREEMENT
+            for row in table.texts()
+        ],
+        "annotationsPerItem": per_item,
         "annotatorDemographics": [told] if (told := workers_told(collection)) else [],
-        "machineAnnotationTools": _machines(facts),
+        "machineAnnotationTools": machines,
         "dataLimitations": limits(facts),
-        "personalSensitiveInformation": [] if facts.is_imported() else [PSEUDONYMS],
+        "personalSensitiveInformation": personal,
         "dataReleaseMaintenancePlan": FROZEN,
     }
-    return {name: value for name, value in _with_said(known, facts).items() if value}
-
-
-def _with_said(known: Mapping[str, str | list[str]], facts: Facts) -> dict[str, str | list[str]]:
-    """Return what is known with what only the requester can say, behind it or by itself."""
+    # What only the requester can say stands behind what is known, or by itself.
     found = dict(known)
     for about, name in LISTS.items():
-        found[name] = [*found.get(name, []), *([facts.said[about]] if about in facts.said else [])]
+        found[name] = [*found.get(name, []), *([said[about]] if about in said else [])]
     for about, name in TEXTS.items():
-        if about in facts.said:
+        if about in said:
             label = f"{About(about).label}: " if name in known else ""
-            found[name] = f"{found.get(name, '')} {label}{facts.said[about]}".strip()
-    return found
+            found[name] = f"{found.get(name, '')} {label}{said[about]}".strip()
+    return {name: value for name, value in found.items() if value}
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
 
 
 def workers_per_item(table: StageTable) -> str:
@@ -173,118 +231,17 @@ def workers_per_item(table: StageTable) -> str:
     return told + share * bool(redundancy.percent)
 
 
-def _collection(facts: Facts) -> str:
-    """Return how it was collected and paid; who made it stands first."""
-    pay = [] if facts.is_imported() else [*_pay(facts), rejections(facts.collection)]
-    told = [origin(facts), *pay, bonuses(facts.collection)]
-    return " ".join(each for each in told if each)
-
-
 def _pay(facts: Facts) -> list[str]:
     """Return what each stage paid, in sentences."""
-    found = [table for table in facts.tables if table.name == "pay"]
     told = []
-    for table in found:
-        for row in table.texts():
+    for table in facts.tables:
+        for row in table.texts() if table.name == "pay" else ():
             of = dict(zip(table.columns, row, strict=True))
-            if of["assignments"] == "0":
-                continue
-            hourly = of["hourly rate"]
-            more = f", {hourly} an hour by the median time" if any(map(str.isdigit, hourly)) else ""
-            told.append(f"The stage {of['stage']} paid {of['reward']} for an assignment{more}.")
-    return told
-
-
-def _type(facts: Facts) -> list[str]:
-    """Return values that the vocabulary recommends."""
-    if facts.is_imported():
-        return ["Secondary Data analysis"]
-    people = [] if facts.is_simulated() else ["Manual Human Curator"]
-    return people + ["Software Collection"] * bool(facts.outcomes.simulated())
-
-
-def _raw(facts: Facts) -> str:
-    corpus = facts.collection.corpus
-    source = ", ".join(corpus.source.splitlines())
-    name = named(corpus.licence_name)
-    licence = f", under {name}" if name else ""
-    if corpus.licence_name == SEVERAL:
-        licence = ", each document under its own licence"
-    elif others := contradictions(corpus):
-        licence += f", some documents under {', '.join(others)}"
-    read = f", read from {source}" if source else ""
-    return f"Text of {corpus.name} in {language_name(corpus.language)}{read}{licence}."
-
-
-def _missing(facts: Facts) -> str:
-    dropped = facts.outcomes.number("dropped")
-    if not dropped:
-        return ""
-    return (
-        f"{dropped:,} questions were left out of the dataset; they are in the votes, each with the "
-        "reason."
-    )
-
-
-def _preparation(facts: Facts) -> list[str]:
-    if facts.is_imported():
-        return []
-    drawn = (sample(facts.collection), split_rule(facts.collection))
-    return [
-        *(each for each in drawn if each),
-        "Text was taken out of its markup; sentences and offsets are those of that text, in "
-        "Unicode code points.",
-        "Which questions are in the dataset was decided by rules on the answers of several people, "
-        "or by a requester; every vote is released.",
-    ]
-
-
-def _protocol(facts: Facts) -> str:
-    if facts.is_imported():
-        return ""
-    collection = facts.collection
-    parameters = parameters_of(collection)
-    stages = "; ".join(
-        f"{name} (kind {table.kind}, {table.items_per_hit} items in a HIT)"
-        for name, table in parameters.stages().items()
-    )
-    told = [
-        f"{parameters.protocol.title}, version {collection.protocol_version}. Stages: {stages}.",
-        "What is handed in is checked while it is written, by the protocol's own rules. Nobody "
-        "answers or labels their own work.",
-        versions_read(collection),
-    ]
-    return " ".join(each for each in told if each)
-
-
-def _analysis(tables: Sequence[Table]) -> list[str]:
-    """Return how far people agree, a sentence for each row of the report's tables of it."""
-    told = []
-    for table in tables:
-        if table.name in AGREEMENT:
-            for row in table.texts():
-                pairs = zip(table.columns, row, strict=True)
-                told.append(
-                    f"{table.title}: {', '.join(f'{name} {cell}' for name, cell in pairs)}."
-                )
-    return told
-
-
-def _per_item(facts: Facts) -> str:
-    if facts.is_imported():
-        return ""
-    stages = parameters_of(facts.collection).stages()
-    return "; ".join(f"{name}: {workers_per_item(table)}" for name, table in stages.items())
-
-
-def _machines(facts: Facts) -> list[str]:
-    """Return what software did or saw of the annotation; what only measures is no part of it."""
-    told = []
-    if facts.outcomes.simulated():
-        told.append("Collector's simulated workers, in place of people: see the counts above.")
-    run = last_run(facts.collection)
-    if run is not None:
-        told.append(f"{run.reader}: judged how hard questions are, which decides their split.")
+            if of["assignments"] != "0":
+                hourly = of["hourly rate"]
+                is_known = any(map(str.isdigit, hourly))
+                more = f", {hourly} an hour by the median time" if is_known else ""
+                told.append(f"The stage {of['stage']} paid {of['reward']} for an assignment{more}.")
     return told
 
 

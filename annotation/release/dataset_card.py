@@ -64,6 +64,10 @@ LONGEST_LIST = 3
 def hub_header(facts: Facts) -> str:
     """Return the lines from one row of dashes to the other, ending in a line break."""
     n_kept = sum(facts.kept.values())
+    creators = ["found"]
+    if not facts.is_imported():
+        people = [] if facts.is_simulated() else ["crowdsourced"]
+        creators = people + ["machine-generated"] * bool(facts.outcomes.simulated())
     splits = [
         {"split": row_tables.name_of(split), "path": row_tables.file_of(split)}
         for split in facts.tabled()
@@ -78,13 +82,13 @@ def hub_header(facts: Facts) -> str:
         "pretty_name": facts.collection.title,
         "language": [facts.collection.corpus.language],
         **_hub_licence(facts.collection.corpus),
-        "annotations_creators": _creators(facts),
-        "language_creators": _creators(facts),
+        "annotations_creators": creators,
+        "language_creators": creators,
         "task_categories": ["question-answering"],
         "size_categories": [next((name for limit, name in SIZES if n_kept < limit), LARGEST)],
         "source_datasets": [] if facts.is_imported() else ["original"],
         "tags": ["croissant"] + ["simulated"] * bool(facts.outcomes.simulated()),
-        "configs": ([questions, votes] if splits else [votes]),
+        "configs": [questions, votes] if splits else [votes],
     }
     kept = {name: each for name, each in value.items() if each}
     text = yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, default_flow_style=False)
@@ -112,22 +116,32 @@ def _hub_licence(corpus: Corpus) -> dict[str, str]:
     return {"license": "other", "license_name": corpus.licence_name, "license_link": LICENCE_FILE}
 
 
-def _creators(facts: Facts) -> list[str]:
-    if facts.is_imported():
-        return ["found"]
-    people = [] if facts.is_simulated() else ["crowdsourced"]
-    return people + ["machine-generated"] * bool(facts.outcomes.simulated())
-
-
 def card(facts: Facts) -> str:
     """Return the card under its header; synthetic work is named before anything else."""
     collection = facts.collection
+    made_by = origin(facts)
+    if facts.is_imported():
+        files = "\n".join(
+            f"* `{file.name}`, SHA-256 `{file.sha256}`" for file in collection.official_files.all()
+        )
+        made_by = f"**{made_by}**\n\n{files}"
+    elif facts.outcomes.simulated():
+        made_by = f"> **Simulated work.** {made_by}"
     tables = [f"{markdown(table)}\n{links_to(table)}" for table in facts.tables if table.rows]
-    told = [
+    examples = [
         f"### {split}\n\n```json\n{json.dumps(shortened(row), ensure_ascii=False, indent=2)}\n```\n"
         for split, row in facts.examples.items()
     ]
-    short = "The first of each split; long texts and lists are cut short here.\n"
+    if examples:
+        short = "The first of each split; long texts and lists are cut short here.\n"
+        examples = ["## An example of each split\n", short, *examples]
+    said = [
+        f"### {About(about).label}\n\n{text}\n"
+        for about, text in facts.said.items()
+        if about != About.AUTHORS
+    ]
+    if said:
+        said = [f"## In the words of {collection.requester_name or 'its makers'}\n", *said]
     lines = "".join(
         f"* {each['on']}: `{each['key']}` from {json.dumps(each['old'])} to "
         f"{json.dumps(each['new'])}. {each['why']}\n"
@@ -138,20 +152,20 @@ def card(facts: Facts) -> str:
     parts = [
         hub_header(facts),
         f"# {collection.title}\n",
-        _origin(facts),
+        f"{made_by}\n",
         description(facts) + "\n",
         CLOSED_NOTE if is_closed(collection.corpus) else "",
         _files(facts),
         _fields(facts),
-        ("\n".join(["## An example of each split\n", short, *told]) if told else ""),
+        *examples,
         "## How it was collected\n\n" + _method(facts),
         _ethics(facts),
         "## What is in it\n\n" + "\n".join(tables),
         "## Limitations\n\n" + _listed(limits(facts)),
-        _said(facts),
+        *said,
         "## Licence\n\n" + articles.licence_text(collection),
         f"## How to cite\n\n```bibtex\n{citation(facts)}\n```\n",
-        "## Parameters\n\n" + (f"```json\n{values}\n```\n" + (changed if lines else "")),
+        f"## Parameters\n\n```json\n{values}\n```\n{changed if lines else ''}",
     ]
     return "\n".join(part for part in parts if part)
 
@@ -166,20 +180,6 @@ def shortened(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: shortened(one) for name, one in value.items()}
     return value
-
-
-def _origin(facts: Facts) -> str:
-    """Return who made the questions and answers; what is no people's stands out."""
-    told = origin(facts)
-    if facts.is_imported():
-        files = "\n".join(
-            f"* `{file.name}`, SHA-256 `{file.sha256}`"
-            for file in facts.collection.official_files.all()
-        )
-        return f"**{told}**\n\n{files}\n"
-    if facts.outcomes.simulated():
-        return f"> **Simulated work.** {told}\n"
-    return f"{told}\n"
 
 
 def _files(facts: Facts) -> str:
@@ -206,23 +206,23 @@ def _files(facts: Facts) -> str:
         '`datasets.load_dataset(FOLDER, "votes")` the votes, on all splits, in one table.\n'
     )
     offsets = "Offsets are half-open, in Unicode code points.\n"
-    return f"## Files\n\n{lines}\n{load}\n{offsets}{_withheld(facts)}"
-
-
-def _withheld(facts: Facts) -> str:
-    """Return what a reader must know of the splits without answers; blank where there is none."""
-    if not facts.secret:
-        return ""
-    names = " and ".join(f"`{name}`" for name in facts.secret)
-    return (
-        f"\nThe answers of {names} are not published, nor anything else about these questions but "
-        "what a system needs to answer them. Whoever collected the dataset keeps them and scores "
-        "predictions. The votes and the tables of what is in it are without them.\n"
-    )
+    withheld = ""
+    if facts.secret:
+        names = " and ".join(f"`{name}`" for name in facts.secret)
+        withheld = (
+            f"\nThe answers of {names} are not published, nor anything else about these questions "
+            "but what a system needs to answer them. Whoever collected the dataset keeps them and "
+            "scores predictions. The votes and the tables of what is in it are without them.\n"
+        )
+    return f"## Files\n\n{lines}\n{load}\n{offsets}{withheld}"
 
 
 def _fields(facts: Facts) -> str:
-    lines = "".join(_field(name, column) for name, column in facts.columns.items())
+    lines = "".join(
+        _row(name, column)
+        + "".join(_row(f"{name}.{part}", each) for part, each in column.parts.items())
+        for name, column in facts.columns.items()
+    )
     votes = "".join(_row(name, column) for name, column in row_tables.VOTE_COLUMNS.items())
     head = "| field | type | what it is |\n| --- | --- | --- |\n"
     return (
@@ -231,18 +231,13 @@ def _fields(facts: Facts) -> str:
     )
 
 
-def _field(name: str, column: Column) -> str:
-    """Return the rows of a field and of its parts."""
-    parts = (_row(f"{name}.{part}", each) for part, each in column.parts.items())
-    return _row(name, column) + "".join(parts)
-
-
 def _row(name: str, column: Column) -> str:
     kind = "record" if column.parts else column.kind
     return f"| `{name}` | {f'list of {kind}s' if column.is_list else kind} | {column.about} |\n"
 
 
 def _method(facts: Facts) -> str:
+    """Return how it was collected, with a table of what the HITs of each stage say."""
     collection = facts.collection
     files = ", ".join(collection.corpus.source.splitlines())
     source = f" ({files})" if files else ""
@@ -259,29 +254,18 @@ def _method(facts: Facts) -> str:
     if began and ended:
         people.append(f"People worked on it from {began:%Y-%m-%d} to {ended:%Y-%m-%d}.")
     first = [protocol, sample(collection), seed, split_rule(collection)]
-    paragraphs = [_in_turn(first), _stages(collection), _in_turn(people)]
-    return "\n".join(each for each in paragraphs if each)
-
-
-def _in_turn(sentences: Iterable[str]) -> str:
-    told = " ".join(each for each in sentences if each)
-    return f"{told}\n" if told else ""
-
-
-def _stages(collection: Collection) -> str:
-    """Return what each stage asked of workers, in the words of its HITs, as a table."""
     parameters = parameters_of(collection)
-    rows = "".join(
-        f"| {name} | {_cell(fill_placeholders(table.description, collection, parameters, name))} "
-        f"| {table.items_per_hit} | {workers_per_item(table)} |\n"
-        for name, table in parameters.stages().items()
+    table = (
+        "| stage | what its HITs say | items in a HIT | workers per item |\n"
+        "| --- | --- | ---: | --- |\n"
     )
-    head = "| stage | what its HITs say | items in a HIT | workers per item |\n"
-    return f"{head}| --- | --- | ---: | --- |\n{rows}"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
+    for name, stage in parameters.stages().items():
+        words = fill_placeholders(stage.description, collection, parameters, name)
+        cell = " ".join(words.replace("|", "\\|").split())
+        table += f"| {name} | {cell} | {stage.items_per_hit} | {workers_per_item(stage)} |\n"
+    paragraphs = [" ".join(filter(None, each)) for each in (first, people)]
+    paragraphs = [f"{each}\n" if each else "" for each in paragraphs]
+    return "\n".join(filter(None, [paragraphs[0], table, paragraphs[1]]))
 
 
 def _ethics(facts: Facts) -> str:
@@ -293,30 +277,14 @@ def _ethics(facts: Facts) -> str:
     if collection.ethics_number:
         told.append(f"Ethics protocol {collection.ethics_number}.")
     told += [each for each in (rejections(collection), bonuses(collection)) if each]
-    return f"## Consent, pay and ethics\n\n{_listed(told)}{_consent(collection)}"
-
-
-def _consent(collection: Collection) -> str:
-    """Return what workers agreed to; numbers that differ by HIT stay in braces."""
-    asked = consent_text(collection)
-    if asked is None:
-        return ""
-    words = quoted(collection, asked)
-    return (
-        f"\nWhoever worked on it agreed to these words (version {asked.version}; what stands in "
-        f"braces each HIT has filled in):\n\n{words}"
-    )
-
-
-def _said(facts: Facts) -> str:
-    """Return what its requester says of the dataset; blank where nothing was said."""
-    told = [
-        f"### {About(about).label}\n\n{text}\n"
-        for about, text in facts.said.items()
-        if about != About.AUTHORS
-    ]
-    head = f"## In the words of {facts.collection.requester_name or 'its makers'}\n"
-    return "\n".join([head, *told]) if told else ""
+    consent = ""
+    if asked := consent_text(collection):
+        # Numbers that differ by HIT stay in braces.
+        consent = (
+            f"\nWhoever worked on it agreed to these words (version {asked.version}; what stands "
+            f"in braces each HIT has filled in):\n\n{quoted(collection, asked)}"
+        )
+    return f"## Consent, pay and ethics\n\n{_listed(told)}{consent}"
 
 
 def _listed(sentences: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatch
+from functools import partial
 from itertools import chain, combinations
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -19,7 +20,6 @@ from annotation.protocols.contracts import EXPORT, RANKERS, ExportModule
 from annotation.records.schema import IMPORTED, ArticleRecord, SeedRecord, is_kept
 from annotation.records.withholding import (
     Told,
-    Withheld,
     WithoutText,
     ids_by_title,
     is_closed,
@@ -107,8 +107,15 @@ class Spool:
             whole = stack.enter_context(self.path.open("w", encoding="utf-8"))
             opened: dict[str, IO[str]] = {}
             for seed in seeds:
-                _write_line(whole, _without_contexts(seed))
-                for split in _splits_of(seed):
+                # The bulk of a release is what systems read: ten passages and more a question.
+                bare = [dict(each) for each in seed["questions"]]
+                for each in bare:
+                    each.pop("contexts", None)
+                _write_line(whole, {**seed, "questions": bare})
+                splits = {each["split"]: None for each in seed["questions"] if is_kept(each)}
+                if IMPORTED in seed["payload"]:
+                    splits[seed["fold"]] = None
+                for split in filter(None, splits):
                     if split not in opened:
                         path = self.path.with_name(f"{self.path.stem}-{len(opened)}.jsonl")
                         self.by_split[split] = path
@@ -147,22 +154,7 @@ class Lines:
                 yield json.loads(line)
 
 
-def _splits_of(seed: SeedRecord) -> list[str]:
-    found = {each["split"]: None for each in seed["questions"] if is_kept(each) and each["split"]}
-    if IMPORTED in seed["payload"]:
-        found[seed["fold"]] = None
-    return [split for split in found if split]
-
-
-def _without_contexts(seed: SeedRecord) -> SeedRecord:
-    """Return the seed without the bulk of a release: ten passages and more for each question."""
-    questions = [each.copy() for each in seed["questions"]]
-    for each in questions:
-        each.pop("contexts", None)
-    return {**seed, "questions": questions}
-
-
-def _write_line(file: IO[str], seed: SeedRecord) -> None:
+def _write_line(file: IO[str], seed: Mapping[str, Any]) -> None:
     file.write(json.dumps(seed, ensure_ascii=False) + "\n")
 
 
@@ -253,14 +245,9 @@ def copy_rankings(collection: Collection, folder: Path) -> dict[str, str]:
         if (kept / name).is_file()
     }
     for name in found:
-        release_folder.put(folder, name, _pieces(kept / name))
+        with (kept / name).open("rb") as file:
+            release_folder.put(folder, name, iter(partial(file.read, PIECE_BYTES), b""))
     return found
-
-
-def _pieces(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while piece := file.read(PIECE_BYTES):
-            yield piece
 
 
 @dataclass(frozen=True)
@@ -272,25 +259,13 @@ class Watcher:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """The seeds of a withheld split as they are published, read anew each time."""
+class _Anew:
+    """Seeds that are read anew each time."""
 
-    seeds: Iterable[SeedRecord]
-    contexts: tuple[str, ...]
-
-    def __iter__(self) -> Iterator[SeedRecord]:
-        return questions_alone(self.seeds, self.contexts)
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """All seeds without what is withheld, read anew each time."""
-
-    spool: Spool
-    withheld: Withheld
+    read: Callable[[], Iterator[SeedRecord]]
 
     def __iter__(self) -> Iterator[SeedRecord]:
-        return public_records(self.spool.seeds(), self.withheld)
+        return self.read()
 
 
 def write(
@@ -311,7 +286,7 @@ def write(
     together.
     """
     export = get_protocol(collection.protocol).part(EXPORT)
-    withheld = export.WITHHELD
+    corpus, withheld, closed = collection.corpus, export.WITHHELD, is_closed(collection.corpus)
     watcher.say("Reading questions and votes")
     # All that changes while people work is read at one moment.
     with snapshot():
@@ -325,21 +300,38 @@ def write(
             release_folder.put(log.parent, log.name, log_lines(collection, dates))
     watcher.say("Writing the official files")
     by_split = _splits(collection, export, spool)
-    told = _told_as(collection.corpus)
     in_public = {
-        name: _Asked(seeds, tuple(withheld[name])) if name in withheld else seeds
+        name: _Anew(partial(questions_alone, seeds, tuple(withheld[name])))
+        if name in withheld
+        else seeds
         for name, seeds in by_split.items()
     }
-    with _refused():
+    try:
         _write_private(collection, private, export, by_split, spool)
         official = _write_official(collection, made, private, export, in_public)
-    in_public = {name: told(seeds) for name, seeds in in_public.items()}
+    except ValueError as error:
+        # What a protocol's export says does not fit.
+        raise ActionError(str(error)) from error
+    shown: Iterable[SeedRecord] = _Anew(lambda: public_records(spool.seeds(), withheld))
+    if closed:
+        # The tables are without a word of closed documents.
+        ids = ids_by_title(corpus)
+        in_public = {name: WithoutText(seeds, ids) for name, seeds in in_public.items()}
+        shown = WithoutText(shown, ids)
     watcher.say("Writing the tables of questions")
     examples = write_questions(made, in_public, export)
     watcher.say("Writing votes, licence and card")
-    shown = told(_Shown(spool, withheld))
-    n_votes, beside = _write_votes(collection, made, shown)
-    _write_articles(collection, export, made, chain(shown, *in_public.values()))
+    n_votes = row_tables.write_votes(made / row_tables.VOTES_FILE, shown)
+    beside = label_files.write_labels(made, shown, parameters_of(collection))
+    if instructions := b"".join(instructions_lines(collection)):
+        release_folder.put(made, INSTRUCTIONS_FILE, [instructions])
+        beside[INSTRUCTIONS_FILE] = ABOUT_INSTRUCTIONS
+    if not closed:
+        beside |= copy_rankings(collection, made)
+    used, whole = chain(shown, *in_public.values()), export.WHOLE_CORPUS and not closed
+    attributions = articles.attribution_lines(corpus, used, whole=whole)
+    release_folder.put(made, articles.FILE, attributions)
+    release_folder.put(made, articles.LICENCE_FILE, [articles.licence_text(collection).encode()])
     tables, outcomes = tables_from(collection, spool.seeds(), pay=pay, withheld=withheld)
     watcher.say("Comparing the words of splits")
     tables.append(overlap(by_split, export))
@@ -352,7 +344,13 @@ def write(
     facts = Facts(
         collection=collection,
         kept={name: found[name] for name in by_split},
-        official={name: _held(name, export) for name in official},
+        official={
+            name: next(
+                (words for pattern, words in export.FILES_HOLD.items() if fnmatch(name, pattern)),
+                "in the official layout of the protocol",
+            )
+            for name in official
+        },
         tables=tables,
         outcomes=outcomes,
         secret=[name for name in by_split if name in withheld] if private.exists() else [],
@@ -366,38 +364,6 @@ def write(
     return _describe(facts, made, private, n_votes), told_of
 
 
-def _told_as(corpus: Corpus) -> Callable[[Iterable[SeedRecord]], Iterable[SeedRecord]]:
-    """Return what makes of seeds how the tables tell them: closed documents without a word."""
-    if not is_closed(corpus):
-        return lambda seeds: seeds
-    ids = ids_by_title(corpus)
-    return lambda seeds: WithoutText(seeds, ids)
-
-
-def _write_votes(
-    collection: Collection, made: Path, shown: Iterable[SeedRecord]
-) -> tuple[int, dict[str, str]]:
-    """Return how many votes were written, and what files there are beside them, with what."""
-    n_votes = row_tables.write_votes(made / row_tables.VOTES_FILE, shown)
-    beside = label_files.write_labels(made, shown, parameters_of(collection))
-    if instructions := b"".join(instructions_lines(collection)):
-        release_folder.put(made, INSTRUCTIONS_FILE, [instructions])
-        beside[INSTRUCTIONS_FILE] = ABOUT_INSTRUCTIONS
-    if is_closed(collection.corpus):
-        return n_votes, beside
-    return n_votes, beside | copy_rankings(collection, made)
-
-
-def _write_articles(
-    collection: Collection, export: ExportModule, made: Path, used: Iterable[SeedRecord]
-) -> None:
-    """Write whose text it is, and what may be done with it."""
-    whole = export.WHOLE_CORPUS and not is_closed(collection.corpus)
-    lines = articles.attribution_lines(collection.corpus, used, whole=whole)
-    release_folder.put(made, articles.FILE, lines)
-    release_folder.put(made, articles.LICENCE_FILE, [articles.licence_text(collection).encode()])
-
-
 def _write_official(
     collection: Collection,
     made: Path,
@@ -405,33 +371,20 @@ def _write_official(
     export: ExportModule,
     in_public: Mapping[str, Iterable[SeedRecord]],
 ) -> list[str]:
-    """Return the names of the protocol's files, which are written; closed text is no public one."""
-    if is_closed(collection.corpus):
-        _write_closed(collection, private, export, in_public)
-        return []
-    names = []
-    for name, chunks in export.files(in_public, _articles(collection, export, in_public)):
-        release_folder.put(made, name, chunks)
-        names.append(name)
-    return names
+    """Return the names of the protocol's files, which are written.
 
-
-def _held(name: str, export: ExportModule) -> str:
-    """Return what an official file holds, for the card."""
-    told = (words for pattern, words in export.FILES_HOLD.items() if fnmatch(name, pattern))
-    return next(told, "in the official layout of the protocol")
-
-
-def _write_closed(
-    collection: Collection,
-    private: Path,
-    export: ExportModule,
-    by_split: Mapping[str, Iterable[SeedRecord]],
-) -> None:
-    """Write the official files and rankings, which hold closed text, beside what is withheld."""
+    Those of closed documents are not public: they go, with rankings, beside what is withheld.
+    """
+    files = export.files(in_public, _articles(collection, export, in_public))
+    if not is_closed(collection.corpus):
+        names = []
+        for name, chunks in files:
+            release_folder.put(made, name, chunks)
+            names.append(name)
+        return names
     has_gold = private.exists()
     private.mkdir(exist_ok=True)
-    for name, chunks in export.files(by_split, _articles(collection, export, by_split)):
+    for name, chunks in files:
         # Of a withheld split its gold stands there under the same name.
         if not (private / name).exists():
             release_folder.put(private, name, chunks)
@@ -439,15 +392,7 @@ def _write_closed(
     if not has_gold:
         release_folder.put(private, CARD, [CLOSED_CARD.encode()])
     release_folder.write_sums(private)
-
-
-@contextmanager
-def _refused() -> Iterator[None]:
-    """Refuse the release, with its words, for what a protocol's export says does not fit."""
-    try:
-        yield
-    except ValueError as error:
-        raise ActionError(str(error)) from error
+    return []
 
 
 def _describe(facts: Facts, made: Path, private: Path, n_votes: int) -> dict[str, Any]:
