@@ -99,7 +99,8 @@ def align(scores: list[list[float]]) -> list[float]:
     if len(scores) == 1:
         return [max(scores[0])]
     if len(scores[0]) == 1:
-        return _only(max(range(len(scores)), key=lambda row: scores[row][0]), scores)
+        best = max(range(len(scores)), key=lambda row: scores[row][0])
+        return [scores[row][0] if row == best else 0.0 for row in range(len(scores))]
     if len(scores) == len(scores[0]) == 2:
         (a, b), (c, d) = scores
         return [a, d] if a + d >= b + c else [b, c]
@@ -195,8 +196,3 @@ def _normalised(answer: Answer) -> list[str]:
 def _bags(answer: Answer) -> list[Bag]:
     """Return the set of tokens of each span."""
     return [frozenset(span.split()) for span in _normalised(answer)]
-
-
-def _only(row: int, scores: list[list[float]]) -> list[float]:
-    """Return zeros but for the single column's score at `row`."""
-    return [scores[row][0] if index == row else 0.0 for index in range(len(scores))]

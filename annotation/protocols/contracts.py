@@ -350,25 +350,6 @@ class BaselinesModule(BaselinesPart, TakesOptions, Protocol):
     """All that is called of baselines.py."""
 
 
-def _as_they_are(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
-    """Yield the seeds as they are: their keys come from content already."""
-    yield from seeds
-
-
-def _alone(table: Table) -> Table:
-    """Return the table as it is: the paper has no figures of these labels."""
-    return table
-
-
-def _no_more(seed: SeedRecord, question: QuestionRecord) -> Mapping[str, object]:
-    """Return nothing: what all protocols tell of a question is enough."""
-    return {}
-
-
-def _take_it(gold: Path) -> None:
-    """Take gold for what it is, until there is something to score."""
-
-
 VALIDATION = Part[ValidationPart[object, Parameters]]("validation", ValidationPart)
 EXPORT = Part[ExportModule](
     "export",
@@ -378,19 +359,20 @@ EXPORT = Part[ExportModule](
         "WITHHELD": {},
         "WHOLE_CORPUS": False,
         "FILES_HOLD": {},
-        "identified": _as_they_are,
+        # Their keys come from content already.
+        "identified": iter,
         "answering": answering,
         "QUESTION_COLUMNS": {},
-        "question_columns": _no_more,
+        "question_columns": lambda seed, question: {},
     },
 )
 REPORT = Part[ReportModule[Parameters]](
-    "report", ReportModule, ReportPart, defaults={"beside_paper": _alone}
+    "report", ReportModule, ReportPart, defaults={"beside_paper": lambda table: table}
 )
 CONTEXTS = Part[ContextsPart[Parameters]]("contexts", ContextsPart)
 RANKERS = Part[RankersPart[Parameters]]("rankers", RankersPart)
 SCORING = Part[ScoringModule](
-    "scoring", ScoringModule, ScoringPart, defaults={"OPTIONS": {}, "check_gold": _take_it}
+    "scoring", ScoringModule, ScoringPart, defaults={"OPTIONS": {}, "check_gold": lambda gold: None}
 )
 COMBINED = Part[CombinedPart[Parameters]]("combined", CombinedPart)
 BASELINES = Part[BaselinesModule](

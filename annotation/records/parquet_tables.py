@@ -1,6 +1,6 @@
 """Tables of a release: what their columns hold, and how their rows become a Parquet file."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -56,14 +56,9 @@ def write_table(
 
     schema = arrow.schema([(name, _type(arrow, column)) for name, column in columns.items()])
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for group in _groups(rows, rows_per_group):
+        remaining = iter(rows)
+        while group := list(islice(remaining, rows_per_group)):
             writer.write_table(arrow.Table.from_pylist(group, schema=schema))
-
-
-def _groups(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
-    remaining = iter(rows)
-    while group := list(islice(remaining, size)):
-        yield group
 
 
 def _type(arrow: Any, column: Column) -> Any:

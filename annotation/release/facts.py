@@ -261,7 +261,16 @@ def _handed_in(collection: Collection) -> "QuerySet[Submission]":
 
 def left_out(collection: Collection) -> list[str]:
     """Return what a reader was right about too early, and whose work was left out."""
-    told = _read(_handed_in(collection).filter(counted_work_of(collection, "lease__"), counts=True))
+    work = _handed_in(collection).filter(counted_work_of(collection, "lease__"), counts=True)
+    hints = ReaderHint.objects.filter(lease__submission__in=work.filter(synthetic=False))
+    told = []
+    if n_hints := hints.count():
+        n_kept = hints.filter(kept=True).count()
+        told.append(
+            f"While questions were written a reader answered {n_hints:,} of them from less text "
+            f"than they were to need, and their writers were told; {n_kept:,} were handed in all "
+            "the same. Nobody's pay depended on it."
+        )
     makers, let_in = makers_let_in(collection)
     if let_in:
         told.append(
@@ -277,19 +286,6 @@ def left_out(collection: Collection) -> list[str]:
             f"{Answer.objects.filter(of).count():,} answers."
         )
     return told
-
-
-def _read(work: "QuerySet[Submission]") -> list[str]:
-    """Return how often a reader was right from too little text, where it looked on."""
-    hints = ReaderHint.objects.filter(lease__submission__in=work.filter(synthetic=False))
-    told, kept = hints.count(), hints.filter(kept=True).count()
-    if not told:
-        return []
-    return [
-        f"While questions were written a reader answered {told:,} of them from less text than "
-        f"they were to need, and their writers were told; {kept:,} were handed in all the same. "
-        "Nobody's pay depended on it."
-    ]
 
 
 def statements_of(collection: Collection) -> dict[str, str]:
@@ -338,19 +334,16 @@ def problem_of(about: str, text: str) -> str:
     label = About(about).label
     if len(text) > LONGEST_STATEMENT:
         return f"{label}: {len(text):,} characters are too many; {LONGEST_STATEMENT:,} can be kept."
-    if about == About.PAGE and text and not _is_address(text):
-        return f"{label}: give an address that begins with https:// or http://."
+    if about == About.PAGE and text:
+        try:
+            parts = urlsplit(text)
+        except ValueError:
+            parts = urlsplit("")
+        if parts.scheme not in ("http", "https") or not parts.netloc or set(text) & set(" {}"):
+            return f"{label}: give an address that begins with https:// or http://."
     if about in (About.CONTACT, About.PAGE) and "\n" in text:
         return f"{label}: write it on one line."
     return ""
-
-
-def _is_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.netloc) and not set(text) & set(" {}")
 
 
 def instructions_lines(collection: Collection) -> Iterator[bytes]:

@@ -89,12 +89,11 @@ def _labels(stage: _Stage, seeds: Iterable[SeedRecord]) -> Iterator[Line]:
                 continue
             labels = labels_that_hold(question, stage.name, stage.facets, votes)
             released = chosen_vote(question)
-            own = _words(question["payload"])
             yield [
                 question["id"],
                 question["split"] or "",
                 question["text"],
-                *own,
+                _words(question["payload"]),
                 _words(released["payload"]) if released else "",
                 *_cells(stage, labels),
                 str(len(votes)),

@@ -11,7 +11,6 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from annotation.models import Release
 from common.actions import ActionError
@@ -244,11 +243,17 @@ def push_to_hub(release: Release, folder: Path, name: str, *, is_public: bool = 
     written to only then, and one that is private only without. The token is read from the
     environment. Raises ActionError in one line.
     """
-    hub = _library()
+    try:
+        # Only those who push need it.
+        hub = importlib.import_module("huggingface_hub")
+    except ImportError:
+        raise ActionError(INSTALL) from None
     token = os.environ.get(TOKEN, "")
     if not token:
         raise ActionError(f"Set {TOKEN} in the environment to a token of the hub that can write.")
     names = files_of(release, folder)
+    issued = Release.objects.filter(collection=release.collection)
+    had = {file for manifest in issued.values_list("manifest", flat=True) for file in manifest}
     api = hub.HfApi(endpoint=os.environ.get(ENDPOINT) or None, token=token)
     try:
         api.create_repo(name, repo_type="dataset", private=not is_public, exist_ok=True)
@@ -265,37 +270,23 @@ def push_to_hub(release: Release, folder: Path, name: str, *, is_public: bool = 
         api.create_commit(
             name,
             repo_type="dataset",
-            operations=[*_operations(hub, release, folder, names, found)],
+            operations=[
+                *(
+                    hub.CommitOperationAdd(path_in_repo=file, path_or_fileobj=folder / file)
+                    for file in names
+                ),
+                # Of other releases, older or newer.
+                *(
+                    hub.CommitOperationDelete(path_in_repo=file)
+                    for file in sorted(had & found - set(names))
+                ),
+            ],
             commit_message=f"Release {release.number} of {release.collection.slug}",
         )
     except ActionError:
         raise
     except Exception as error:
-        raise ActionError(f"The hub has not taken it all: {_line(error, token)} {AGAIN}") from None
+        told = (" ".join(str(error).split()) or type(error).__name__).replace(token, "…")
+        told = told[:300].rstrip(". ")
+        raise ActionError(f"The hub has not taken it all: {told}. {AGAIN}") from None
     return f"{api.endpoint}/datasets/{name}"
-
-
-def _library() -> Any:
-    """Return huggingface_hub, which only those who push need; raises ActionError without it."""
-    try:
-        return importlib.import_module("huggingface_hub")
-    except ImportError:
-        raise ActionError(INSTALL) from None
-
-
-def _operations(
-    hub: Any, release: Release, folder: Path, names: list[str], found: set[str]
-) -> Iterator[Any]:
-    """Yield what to add, and what to take away of other releases, older or newer."""
-    for name in names:
-        yield hub.CommitOperationAdd(path_in_repo=name, path_or_fileobj=folder / name)
-    issued = Release.objects.filter(collection=release.collection)
-    had = {name for manifest in issued.values_list("manifest", flat=True) for name in manifest}
-    for name in sorted(had & found - set(names)):
-        yield hub.CommitOperationDelete(path_in_repo=name)
-
-
-def _line(error: Exception, token: str) -> str:
-    """Return what went wrong on one line, without the token."""
-    told = " ".join(str(error).split()) or type(error).__name__
-    return told.replace(token, "…")[:300].rstrip(". ") + "."

@@ -17,7 +17,6 @@ from annotation.records.parquet_tables import (
 )
 from annotation.records.schema import (
     IMPORTED,
-    PassageRecord,
     QuestionRecord,
     SeedRecord,
     VoteRecord,
@@ -220,7 +219,11 @@ def question_rows(
     What is withheld of a question is not in its record, so these columns are empty.
     """
     for seed in seeds:
-        passages = [_passage(passage) for passage in seed["passages"]]
+        passages = []
+        for passage in seed["passages"]:
+            text = passage["text"]
+            told = {"sha256": text_digest(text), "n_characters": len(text), **passage}
+            passages.append({name: told.get(name, "") for name in PASSAGE})
         for question in seed["questions"]:
             yield {
                 "id": question["id"],
@@ -250,12 +253,6 @@ def _first_kept(
     for row in all_rows:
         first.setdefault(split, row)
         yield row
-
-
-def _passage(passage: PassageRecord) -> dict[str, Any]:
-    text = passage["text"]
-    told = {"sha256": text_digest(text), "n_characters": len(text), **passage}
-    return {name: told.get(name, "") for name in PASSAGE}
 
 
 def _answered(question: QuestionRecord, counting: Iterable[VoteRecord]) -> dict[str, Any]:
