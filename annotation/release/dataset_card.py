@@ -83,7 +83,8 @@ def hub_header(facts: Facts) -> str:
         "language": [facts.collection.corpus.language],
         **_hub_licence(facts.collection.corpus),
         "annotations_creators": creators,
-        "language_creators": creators,
+        # A list of its own: YAML would refer to the same one by an anchor.
+        "language_creators": [*creators],
         "task_categories": ["question-answering"],
         "size_categories": [next((name for limit, name in SIZES if n_kept < limit), LARGEST)],
         "source_datasets": [] if facts.is_imported() else ["original"],

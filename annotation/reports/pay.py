@@ -1,6 +1,6 @@
 """What each stage paid, and what that makes by the hour."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from django.db.models import Avg, Count, Q, QuerySet, Sum
@@ -51,15 +51,11 @@ def pay_of(collection: Collection) -> list[StagePay]:
 
 def pay_table(collection: Collection) -> Table:
     """Return the pay per stage, with a warning for every stage under the requester's floor."""
-    parameters = parameters_of(collection)
-    found = pay_of(collection)
-    rows = [
-        [
-            *_rates(row, parameters),
-            price(row.approved_cents, parameters),
-            price(row.pending_cents, parameters),
-        ]
-        for row in found
+    parameters, found = parameters_of(collection), pay_of(collection)
+    rates = _rates_table(found, parameters)
+    rows: list[list[Cell]] = [
+        [*cells, price(row.approved_cents, parameters), price(row.pending_cents, parameters)]
+        for cells, row in zip(rates.rows, found, strict=True)
     ]
     totals = [
         price(sum(row.approved_cents for row in found), parameters),
@@ -67,16 +63,15 @@ def pay_table(collection: Collection) -> Table:
     ]
     counts = [sum(row.assignments for row in found), sum(row.simulated for row in found)]
     rows.append(["total", *counts, *[None] * (len(RATES) - 3), *totals])
-    notes = _notes(found, collection)
-    fees = sum(row.fee_cents for row in found)
-    if fees:
-        notes.append(f"Fees come on top: {price(fees, parameters)}.")
-    refused = sum(row.refused_cents for row in found)
-    if refused:
-        notes.append(
-            f"Bonuses refused by the marketplace: {price(refused, parameters)}; see the page Money."
+    note = rates.note
+    if fees := sum(row.fee_cents for row in found):
+        note += f" Fees come on top: {price(fees, parameters)}."
+    if refused := sum(row.refused_cents for row in found):
+        note += (
+            f" Bonuses refused by the marketplace: {price(refused, parameters)}; see the page "
+            "Money."
         )
-    return Table("pay", "Pay per stage", COLUMNS, rows, " ".join(notes), simulated=_head(found))
+    return replace(rates, columns=COLUMNS, rows=rows, note=note)
 
 
 def bonus_tables(collection: Collection) -> list[Table]:
@@ -117,29 +112,42 @@ def rates_table(collection: Collection) -> Table:
 
     A release never changes, and the ledger does.
     """
-    parameters = parameters_of(collection)
-    found = pay_of(collection)
-    rows = [_rates(row, parameters) for row in found]
-    notes = " ".join(_notes(found, collection))
-    return Table("pay", "Pay per stage", RATES, rows, notes, simulated=_head(found))
+    return _rates_table(pay_of(collection), parameters_of(collection))
 
 
-def _rates(row: StagePay, parameters: Parameters) -> list[Cell]:
-    return [
-        row.stage,
-        row.assignments,
-        row.simulated,
-        price(row.reward_cents, parameters),
-        price(row.bonus_cents, parameters) if row.bonus_cents else None,
-        None if row.median_seconds is None else row.median_seconds / 60,
-        None if row.hourly_cents is None else price(round(row.hourly_cents), parameters),
+def _rates_table(found: list[StagePay], parameters: Parameters) -> Table:
+    floor = parameters.pay.floor_cents_per_hour
+    rows: list[list[Cell]] = [
+        [
+            row.stage,
+            row.assignments,
+            row.simulated,
+            price(row.reward_cents, parameters),
+            price(row.bonus_cents, parameters) if row.bonus_cents else None,
+            None if row.median_seconds is None else row.median_seconds / 60,
+            None if row.hourly_cents is None else price(round(row.hourly_cents), parameters),
+        ]
+        for row in found
     ]
-
-
-def _head(found: list[StagePay]) -> str:
-    """Return what the table's head says of simulated assignments; blank where there are none."""
+    notes = ["Hourly rate: the mean reward and bonus over the median active time of people."]
+    if any(row.unpaid for row in found):
+        notes.append("Rejected assignments count in it with their time and without a reward.")
+    low = [row.stage for row in found if row.hourly_cents is not None and row.hourly_cents < floor]
+    if low:
+        notes.append(
+            f"Under the floor of {price(floor, parameters)} an hour: {', '.join(low)}. "
+            "Raise the reward of later HITs and pay a bonus for the earlier ones."
+        )
     simulated, whole = sum(row.simulated for row in found), sum(row.assignments for row in found)
-    return f"With simulated work: {simulated:,} of {whole:,} assignments." if simulated else ""
+    head = f"With simulated work: {simulated:,} of {whole:,} assignments." if simulated else ""
+    if simulated:
+        notes.append("Times of simulated workers say nothing about people and are left out.")
+    if short := [row.stage for row in found if row.too_short]:
+        notes.append(
+            f"No rate where the median is under {SHORTEST_SECONDS} seconds, too short to be the "
+            f"time of work: {', '.join(short)}."
+        )
+    return Table("pay", "Pay per stage", RATES, rows, " ".join(notes), simulated=head)
 
 
 def _stage(stage: Stage, reward_cents: int) -> StagePay:
@@ -185,26 +193,3 @@ def _stage(stage: Stage, reward_cents: int) -> StagePay:
 
 def _total(ledger: "QuerySet[Payment]", field: str) -> int:
     return ledger.aggregate(total=Sum(field))["total"] or 0
-
-
-def _notes(found: list[StagePay], collection: Collection) -> list[str]:
-    parameters = parameters_of(collection)
-    floor = parameters.pay.floor_cents_per_hour
-    low = [row.stage for row in found if row.hourly_cents is not None and row.hourly_cents < floor]
-    notes = ["Hourly rate: the mean reward and bonus over the median active time of people."]
-    if any(row.unpaid for row in found):
-        notes.append("Rejected assignments count in it with their time and without a reward.")
-    if low:
-        notes.append(
-            f"Under the floor of {price(floor, parameters)} an hour: {', '.join(low)}. "
-            "Raise the reward of later HITs and pay a bonus for the earlier ones."
-        )
-    if any(row.simulated for row in found):
-        notes.append("Times of simulated workers say nothing about people and are left out.")
-    short = [row.stage for row in found if row.too_short]
-    if short:
-        notes.append(
-            f"No rate where the median is under {SHORTEST_SECONDS} seconds, too short to be the "
-            f"time of work: {', '.join(short)}."
-        )
-    return notes
