@@ -20,7 +20,6 @@ from annotation.records.schema import (
     PassageRecord,
     QuestionRecord,
     SeedRecord,
-    VerdictRecord,
     VoteRecord,
 )
 from collector.code_points import CodePoints
@@ -201,7 +200,14 @@ def _question(question: Question, of: _Context) -> QuestionRecord:
         "stage": question.stage.name,
         "worker": pseudonym(key, question.worker_id) if question.worker_id else None,
         "synthetic": question.synthetic,
-        "verdict": _verdict(question) if verdict else None,
+        "verdict": {
+            "outcome": verdict.outcome,
+            "reason": verdict.reason,
+            "sentence": verdict.sentence,
+            "overridden": verdict.overridden,
+        }
+        if verdict
+        else None,
         "split": split_assignment.split if split_assignment else None,
         "votes": [
             _vote(answer, chosen, agreeing, key) for answer in answers if not answer.corrected_by
@@ -237,16 +243,6 @@ def _question(question: Question, of: _Context) -> QuestionRecord:
 
 def _contexts(question: Question) -> list[Context]:
     return list(question.contexts.all())  # type: ignore[attr-defined]
-
-
-def _verdict(question: Question) -> VerdictRecord:
-    verdict = question.verdict
-    return {
-        "outcome": verdict.outcome,
-        "reason": verdict.reason,
-        "sentence": verdict.sentence,
-        "overridden": verdict.overridden,
-    }
 
 
 def _vote(answer: Answer, chosen: int | None, agreeing: set[int], key: str) -> VoteRecord:

@@ -89,9 +89,7 @@ def import_official_files(
             writer = _Rows(collection, now)
             for seeds in _batches(published.seeds):
                 writer.add(seeds)
-            articles = published.articles or ()
-            numbered = enumerate(articles)
-            for batch in _batches(numbered):
+            for batch in _batches(enumerate(published.articles or ())):
                 OfficialArticle.objects.bulk_create(
                     OfficialArticle(
                         collection=collection,
@@ -196,16 +194,14 @@ class _Rows:
             for position, question in enumerate(record["questions"])
         ]
         questions = Question.objects.bulk_create(
-            (
-                Question(
-                    stage=self.asking,
-                    position=position,
-                    seed=seed,
-                    key=self._key("question", question["key"]),
-                    text=question["text"],
-                    payload=question["payload"],
-                    created_at=self.now,
-                )
+            Question(
+                stage=self.asking,
+                position=position,
+                seed=seed,
+                key=self._key("question", question["key"]),
+                text=question["text"],
+                payload=question["payload"],
+                created_at=self.now,
             )
             for seed, position, question in asked
         )
@@ -215,14 +211,12 @@ class _Rows:
             for vote in question["votes"]
         ]
         answers = Answer.objects.bulk_create(
-            (
-                Answer(
-                    question=row,
-                    stage=self.stages.get(vote["stage"], self.answering),
-                    type=vote["type"][:20],
-                    payload=vote["payload"],
-                    created_at=self.now,
-                )
+            Answer(
+                question=row,
+                stage=self.stages.get(vote["stage"], self.answering),
+                type=vote["type"][:20],
+                payload=vote["payload"],
+                created_at=self.now,
             )
             for row, vote in voted
         )

@@ -139,18 +139,16 @@ def find_contexts(collection: Collection, say: Callable[[str], object] = lambda 
             for setting in missing[question.key]:
                 rng = random.Random(f"{collection.random_seed}:contexts:{setting}:{question.key}")
                 made.append(part.context(index, setting, question, parameters, rng))
-        _cut({each for context in made for each in context.paragraphs}, collection.corpus.language)
+        # Sentences are found of the paragraphs in which none were looked for.
+        read = {each for context in made for each in context.paragraphs}
+        uncut = list(Paragraph.objects.filter(pk__in=read, sentences__isnull=True).order_by("pk"))
+        for paragraph in uncut:
+            paragraph.sentences = split(paragraph.text, collection.corpus.language)
+            paragraph.splitter = version()
+        Paragraph.objects.bulk_update(uncut, ["sentences", "splitter"])
         # Whoever was quicker has stored the same.
         Context.objects.bulk_create(made, ignore_conflicts=True)
     return sum(map(len, missing.values()))
-
-
-def _cut(paragraphs: set[int], language: str) -> None:
-    """Find the sentences of the paragraphs in which none were looked for."""
-    rows = list(Paragraph.objects.filter(pk__in=paragraphs, sentences__isnull=True).order_by("pk"))
-    for row in rows:
-        row.sentences, row.splitter = split(row.text, language), version()
-    Paragraph.objects.bulk_update(rows, ["sentences", "splitter"])
 
 
 @dataclass(frozen=True)

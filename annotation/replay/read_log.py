@@ -1,7 +1,7 @@
 """Reads the private log of a collection back, and refuses what cannot have been."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,9 @@ def read_log(path: Path) -> Log:
     collection = found[CollectionLine][0]
     if collection.version != VERSION:
         raise LogError(f"{path}: it is of version {collection.version}, this reads {VERSION}.")
+    moves: dict[int, list[MoveLine]] = {}
+    for move in found[MoveLine]:
+        moves.setdefault(move.dialog, []).append(move)
     log = Log(
         collection=collection,
         files=found[FilesLine][0].files,
@@ -63,7 +66,7 @@ def read_log(path: Path) -> Log:
         assignments=found[AssignmentLine],
         tickets={line.assignment: line for line in found[TicketLine]},
         dialogs=found[DialogLine],
-        moves=_moves(found[MoveLine]),
+        moves=moves,
         made_up=found[MadeUpLine],
         decisions=found[DecisionLine],
         acts=acts,
@@ -84,14 +87,6 @@ def read_log(path: Path) -> Log:
     except LogError as error:
         raise LogError(f"{path}: {error}") from None
     return log
-
-
-def _moves(lines: Iterable[MoveLine]) -> dict[int, list[MoveLine]]:
-    """Return the moves by the numbers of their dialogs."""
-    moves: dict[int, list[MoveLine]] = {}
-    for line in lines:
-        moves.setdefault(line.dialog, []).append(line)
-    return moves
 
 
 def _lines(path: Path) -> Iterator[Line]:

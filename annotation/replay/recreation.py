@@ -24,7 +24,7 @@ from collector.models import (
 from collector.models.collection import LONGEST_CLAIM
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import PARAMETERS, get_protocol
-from collector.protocols.parameters import PeopleTable, StageTable
+from collector.protocols.parameters import PeopleTable
 from collector.seeds.candidate import Candidate
 from collector.seeds.selection import candidates_of, is_curated, propose_sets, store_seeds
 from tasks import hits
@@ -166,7 +166,11 @@ class ReplayedPlaces:
         line = self.log.units[one.unit]
         table = parameters_of(self.collection).stages()[stage.name]
         if kind_of(table).pairs_workers:
-            return self._ticket(stage, table, line.redundancy)
+            # A ticket that nobody has, once every seed of the stage can be talked about.
+            with transaction.atomic():
+                add_topics(stage, table)
+                free = stage.units.filter(closed=False, taken=0, submitted=0).order_by("position")
+                return free.first() or create_unit(stage, [], line.redundancy)
         if one.unit not in self._units:
             from_seeds = table.items_from == "seeds"
             seeds = Seed.objects.filter(collection=self.collection)
@@ -182,13 +186,6 @@ class ReplayedPlaces:
             with transaction.atomic():
                 self._units[one.unit] = create_unit(stage, items, line.redundancy).pk
         return Unit.objects.get(pk=self._units[one.unit])
-
-    def _ticket(self, stage: Stage, table: StageTable, redundancy: int) -> Unit:
-        """Return a ticket that nobody has, once every seed of the stage can be talked about."""
-        with transaction.atomic():
-            add_topics(stage, table)
-            free = stage.units.filter(closed=False, taken=0, submitted=0).order_by("position")
-            return free.first() or create_unit(stage, [], redundancy)
 
     def vacant_hit(self, one: AssignmentLine, stage: Stage) -> str:
         """Return the id of a HIT of the stage that nobody holds, published where there is none.

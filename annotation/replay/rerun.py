@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -103,14 +103,22 @@ class ReplayedDialogs:
                     assert said is not None
                     moves.make_now(view_of(ticket), Move(dialog.pk, UUID(int=place), said), move.at)
                 _end_dialog(dialog, line)
-                self._mark_synthetic(_places_of(line))
+                for place in _places_of(line):
+                    # What was said is marked as it was, which follows from who said it.
+                    said_by, _ = self._came[place]
+                    Worker.objects.filter(pk=said_by.worker).update(synthetic=said_by.synthetic)
                 settlement.settle(dialog, timezone.now())
         except (Refused, pairing.NotNow, IntegrityError) as error:
             raise LogError(f"The dialog {line.dialog} of the log is refused now: {error}") from None
 
     def _begun(self, line: DialogLine) -> Dialog:
         """Return the dialog, begun by the two as who they were, both there."""
-        student, teacher = (_locked(self._came[place][1]) for place in _places_of(line))
+        # As they stand now, locked with their workers as in any pairing.
+        locked = Ticket.objects.select_for_update(of=("self", "worker"), no_key=True)
+        student, teacher = (
+            locked.select_related("worker").get(pk=self._came[place][1].pk)
+            for place in _places_of(line)
+        )
         if any(ticket.state != TicketState.WAITING for ticket in (student, teacher)):
             raise Refused("One of both does not wait for it.")
         topics = Topic.objects.select_for_update(of=("self",), no_key=True)
@@ -124,21 +132,9 @@ class ReplayedDialogs:
             presence.ready(dialog.pk, ticket.pk, line.began)
         return Dialog.objects.get(pk=dialog.pk)
 
-    def _mark_synthetic(self, places: Iterable[int]) -> None:
-        """Have what was said marked as it was, which follows from who said it."""
-        for place in places:
-            one, _ = self._came[place]
-            Worker.objects.filter(pk=one.worker).update(synthetic=one.synthetic)
-
 
 def _places_of(line: DialogLine) -> tuple[int, int]:
     return line.student, line.teacher
-
-
-def _locked(ticket: Ticket) -> Ticket:
-    """Return a ticket as it stands now, locked with its worker as in any pairing."""
-    rows = Ticket.objects.select_for_update(of=("self", "worker"), no_key=True)
-    return rows.select_related("worker").get(pk=ticket.pk)
 
 
 def _end_dialog(dialog: Dialog, line: DialogLine) -> None:

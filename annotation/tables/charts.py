@@ -85,7 +85,17 @@ def as_csv(table: Table) -> str:
     head: list[str] = []
     for at, column in enumerate(table.columns):
         head += [column, *([f"{column} low", f"{column} high", f"{column} of"] * (at in known))]
-    return csv_text([head, *(_cells(row, known) for row in table.rows)])
+    lines: list[list[object]] = [[*head]]
+    for row in table.rows:
+        line: list[object] = []
+        for at, cell in enumerate(row):
+            line.append(cell)
+            if at in known and isinstance(cell, Proportion):
+                line += [*interval(cell), cell.whole]
+            elif at in known:
+                line += [None, None, None]
+        lines.append(line)
+    return csv_text(lines)
 
 
 def has_chart(table: Table) -> bool:
@@ -179,16 +189,6 @@ def interval(proportion: Proportion) -> tuple[float, float]:
         part, whole = n_items * part // whole, n_items
     found = binomtest(part, whole).proportion_ci(LEVEL, method="wilson")
     return float(found.low), float(found.high)
-
-
-def _cells(row: Sequence[object], known: set[int]) -> Iterator[object]:
-    for at, cell in enumerate(row):
-        yield cell
-        if at in known:
-            if isinstance(cell, Proportion):
-                yield from (*interval(cell), cell.whole)
-            else:
-                yield from (None, None, None)
 
 
 def _drawn(table: Table) -> list[int]:
