@@ -211,25 +211,11 @@ class Rerun:
 
     def _take(self, one: AssignmentLine) -> None:
         stage = self._places.stage(self.log.units[one.unit].stage)
-        self._show({stage.name: one.instructions or 1, "consent": one.consent or 1})
-        held = Grant.objects.filter(
-            worker_id=one.worker,
-            state=GrantState.GRANTED,
-            qualification__stage__collection=self.collection,
-        )
-        for required in self._required(one, stage):
-            if not held.filter(qualification__stage__name=required).exists():
-                # They were declined later than this: the log keeps the last decision alone.
-                self._decide(required, one.worker, granted=True)
+        self._prepare(one, stage)
         unit = self._places.unit(one, stage)
         if unit.taken >= unit.redundancy:
             self._make_room(one, unit)
-        table = parameters_of(self.collection).stages()[stage.name]
-        if kind_of(table).holds_one(table):
-            for hold in self._holds.values():
-                of_stage = self.log.units[hold.one.unit].stage == stage.name
-                if hold.one.worker == one.worker and of_stage and hold.page is not None:
-                    self._give_back(hold, LeaseState.EXPIRED)
+        self._end_earlier(one, stage)
         worker = self._worker(one)
         with with_topics(stage):
             page = self._accepted(one, worker, stage)
@@ -312,6 +298,19 @@ class Rerun:
             units = Unit.objects.filter(pk=hold.lease.unit_id, taken__lte=told)
             units.filter(redundancy__gt=told).update(redundancy=told)
 
+    def _prepare(self, one: AssignmentLine, stage: Stage) -> None:
+        """See to it that the worker may take the stage, and reads the words they read."""
+        self._show({stage.name: one.instructions or 1, "consent": one.consent or 1})
+        held = Grant.objects.filter(
+            worker_id=one.worker,
+            state=GrantState.GRANTED,
+            qualification__stage__collection=self.collection,
+        )
+        for required in self._required(one, stage):
+            if not held.filter(qualification__stage__name=required).exists():
+                # They were declined later than this: the log keeps the last decision alone.
+                self._decide(required, one.worker, granted=True)
+
     def _required(self, one: AssignmentLine, stage: Stage) -> list[str]:
         """Return the stages of whose qualifications the worker had need for the assignment."""
         table = parameters_of(self.collection).stages()[stage.name]
@@ -366,6 +365,15 @@ class Rerun:
             raise LogError("More people took a unit than it has assignments: the log is not whole.")
         # Somebody's work was excluded for a while. That opened a place, which closed afterwards.
         Unit.objects.filter(pk=unit.pk).update(redundancy=F("redundancy") + 1)
+
+    def _end_earlier(self, one: AssignmentLine, stage: Stage) -> None:
+        """Let the worker's earlier assignment of the stage run out, where nobody may hold two."""
+        table = parameters_of(self.collection).stages()[stage.name]
+        if kind_of(table).holds_one(table):
+            for hold in self._holds.values():
+                of_stage = self.log.units[hold.one.unit].stage == stage.name
+                if hold.one.worker == one.worker and of_stage and hold.page is not None:
+                    self._give_back(hold, LeaseState.EXPIRED)
 
     def _worker(self, one: AssignmentLine) -> SimulatedWorker:
         if one.worker not in self._workers:
