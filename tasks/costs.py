@@ -464,7 +464,16 @@ class _Sheet:
             self.usual[stage.name] = Counter({fold: n * longest for fold, n in dialogs.items()})
             return 2 * sum(dialogs.values())
         if table.items_from == "seeds":
-            places = self._usual_of_seeds(stage, table, bound.seeds)
+            per_unit = kind_of(table).questions_per_hit(table) or table.items_per_hit
+            total = bound.seeds.total()
+            units = ceil(total / table.items_per_hit)
+            self.usual[stage.name] = Counter(
+                {
+                    fold: ceil(ceil(units * per_unit * n / total) * table.redundancy.mean_of(fold))
+                    for fold, n in bound.seeds.items()
+                }
+            )
+            places = places_of_seeds(bound.seeds, table)
             self.usual[stage.name] += bound.imported
             return places
         if self.was_read and not table.sample_questions:
@@ -480,18 +489,6 @@ class _Sheet:
             sampled = (n for fold, n in source.items() if not fold or fold in table.sample_splits)
             return places_of_sample(min(table.sample_questions, sum(sampled)), table)
         return places_of_seeds(source, table)
-
-    def _usual_of_seeds(self, stage: Stage, table: StageTable, seeds: Counter[str]) -> int:
-        per_unit = kind_of(table).questions_per_hit(table) or table.items_per_hit
-        total = seeds.total()
-        units = ceil(total / table.items_per_hit)
-        self.usual[stage.name] = Counter(
-            {
-                fold: ceil(ceil(units * per_unit * n / total) * table.redundancy.mean_of(fold))
-                for fold, n in seeds.items()
-            }
-        )
-        return places_of_seeds(seeds, table)
 
 
 def live_hits(collection: Collection) -> dict[int, int]:

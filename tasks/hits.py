@@ -13,7 +13,7 @@ from django.db.models import Count, F, Sum
 
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
-from collector.protocols.parameters import Parameters, StageTable, WorkersTable
+from collector.protocols.parameters import Parameters, WorkersTable
 from common.money import amount_of
 from tasks.crowd import groups, marketplace
 from tasks.ledger import budget, lease_reserves
@@ -169,7 +169,23 @@ def publish_pending(stage: Stage, now: datetime, most: int | None = None) -> int
     types: dict[int, str] = {}
     for posting in pending:
         if posting.reward_cents not in types:
-            types[posting.reward_cents] = _hit_type(stage, parameters, table, posting)
+            requirements = requirements_of_past(parameters)
+            requirements += groups.required(parameters.people.groups)
+            if table.requires:
+                needed = stage.collection.stages.get(name=table.requires)
+                requirements.append(marketplace.required(qualifications.external_id(needed)))
+            if qualifications.roles_required(table):
+                requirements.append(marketplace.required(qualifications.entry_id(stage)))
+            requirements.append(marketplace.forbidden(qualifications.closed_id(stage)))
+            types[posting.reward_cents] = marketplace.create_hit_type(
+                title=title_of(table),
+                description=description_of(table),
+                keywords=keywords(stage, parameters),
+                reward=amount_of(posting.reward_cents, parameters.pay.minor_units),
+                duration=timedelta(minutes=table.allotted_minutes),
+                auto_approval=timedelta(days=table.auto_approval_days),
+                requirements=requirements,
+            )
         type_id = types[posting.reward_cents]
         token = str(posting.token)
         hit = made.get(token) or marketplace.create_hit(
@@ -216,26 +232,6 @@ def withdraw_planned(stage: Stage) -> int:
         hit = made.get(str(posting.token))
         withdrawn += 0 if hit and went_live(posting, hit) else expire(posting)
     return withdrawn
-
-
-def _hit_type(stage: Stage, parameters: Parameters, table: StageTable, posting: Posting) -> str:
-    requirements = requirements_of_past(parameters)
-    requirements += groups.required(parameters.people.groups)
-    if table.requires:
-        needed = stage.collection.stages.get(name=table.requires)
-        requirements.append(marketplace.required(qualifications.external_id(needed)))
-    if qualifications.roles_required(table):
-        requirements.append(marketplace.required(qualifications.entry_id(stage)))
-    requirements.append(marketplace.forbidden(qualifications.closed_id(stage)))
-    return marketplace.create_hit_type(
-        title=title_of(table),
-        description=description_of(table),
-        keywords=keywords(stage, parameters),
-        reward=amount_of(posting.reward_cents, parameters.pay.minor_units),
-        duration=timedelta(minutes=table.allotted_minutes),
-        auto_approval=timedelta(days=table.auto_approval_days),
-        requirements=requirements,
-    )
 
 
 def close_surplus(stage: Stage) -> int:

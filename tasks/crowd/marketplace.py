@@ -141,17 +141,13 @@ def create_hit(type_id: str, *, token: str, lifetime: timedelta, page: str) -> H
     except MarketplaceError as error:
         if not error.code.lower().endswith("hitalreadyexists"):
             raise
-        return _find_hit(token)
+        for (name, _), hit in _made():
+            if name == token:
+                return hit
+        raise MarketplaceError(
+            f"The marketplace says it has a HIT for {token} but lists none.", permanent=False
+        ) from error
     return _hit(reply["HIT"])
-
-
-def _find_hit(token: str) -> Hit:
-    for (name, _), hit in _made():
-        if name == token:
-            return hit
-    raise MarketplaceError(
-        f"The marketplace says it has a HIT for {token} but lists none.", permanent=False
-    )
 
 
 def find_hits(tokens: Iterable[str]) -> dict[str, Hit]:

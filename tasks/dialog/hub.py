@@ -260,18 +260,15 @@ class Hub:
         for other in connection.sockets - {socket}:
             if change:
                 other.send({"type": "change", "change": change})
-        self._show_partner(judged)
+        partner, stored = judged.dialog.partner, judged.stored
+        self._show_move(partner.pk, stored)
+        if elsewhere := self.notifier.elsewhere([partner.pk, judged.view.ticket.pk]):
+            self.notifier.send_news(elsewhere, stored.as_json())
         relayed.observe(time.perf_counter() - began)
 
     @staticmethod
     async def _read_again(view: TicketView) -> TicketView:
         return await in_thread(view_of, view.ticket.pk, view)
-
-    def _show_partner(self, judged: JudgedMove) -> None:
-        partner, stored = judged.dialog.partner, judged.stored
-        self._show_move(partner.pk, stored)
-        if elsewhere := self.notifier.elsewhere([partner.pk, judged.view.ticket.pk]):
-            self.notifier.send_news(elsewhere, stored.as_json())
 
     def receive(self, ticket_ids: list[int], stored: Any) -> None:
         """Show the sockets of these tickets a move that was stored in another process."""

@@ -205,7 +205,10 @@ class Notifier:
                 continue
             for (process, notification), number in zip(notifications.items(), n_heard, strict=True):
                 if process and not number:
-                    self._lose(notification)
+                    # The process has died: those who have its sockets now are to read the rows.
+                    for ticket_id in notification.tickets():
+                        self._connections.forget(ticket_id)
+                        self._unsent.look[ticket_id] = None
 
     async def _send(self, notifications: dict[str, Notification]) -> list[int]:
         """Return by how many processes each notification was heard; raises one of LOST."""
@@ -247,12 +250,6 @@ class Notifier:
 
     def _written(self, one: Notification) -> bytes:
         return orjson.dumps([self._own, list(one.look), one.news, [*one.moved.values()]])
-
-    def _lose(self, notification: Notification) -> None:
-        """Have all read the rows whom a notification did not reach: the process has died."""
-        for ticket_id in notification.tickets():
-            self._connections.forget(ticket_id)
-            self._unsent.look[ticket_id] = None
 
     async def _listen(self) -> None:
         while True:

@@ -73,7 +73,10 @@ def connected(ticket_id: int, now: datetime) -> bool:
         if not is_present(ticket, now):
             ticket.connections = 0
             if ticket.state == TicketState.WAITING:
-                _skip_absence(ticket, now)
+                # The wait goes on from now, without the time in which its holder was away.
+                left = max(ticket.seen_at or ticket.waiting_since, ticket.waiting_since)
+                ticket.waited_seconds += int((left - ticket.waiting_since).total_seconds())
+                ticket.waiting_since = now
         ticket.connections += 1
         ticket.seen_at = now
         ticket.save(update_fields=["connections", "seen_at", "waiting_since", "waited_seconds"])
@@ -88,13 +91,6 @@ def returned(lease_id: int, worker_id: str, now: datetime) -> tuple[int, bool] |
     values = {"lease": lease_id, "worker": worker_id, "now": now, "silent_since": now - SILENCE}
     found = execute(RETURN, values)
     return (found[0][0], found[0][1] == 1) if found else None
-
-
-def _skip_absence(ticket: Ticket, now: datetime) -> None:
-    """Let the wait go on from now, without the time in which the holder was away."""
-    left = max(ticket.seen_at or ticket.waiting_since, ticket.waiting_since)
-    ticket.waited_seconds += int((left - ticket.waiting_since).total_seconds())
-    ticket.waiting_since = now
 
 
 def seen(ticket_ids: list[int], now: datetime) -> None:

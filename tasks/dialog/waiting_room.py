@@ -33,35 +33,31 @@ def arrive(lease: Lease, now: datetime) -> Ticket:
         raise NoRoom("Your time for this HIT is over, or it was returned.")
     _free(lease, now)
     try:
-        return _admit(lease, now)
+        stage = lease.unit.stage
+        parameters = parameters_of(stage.collection)
+        table = dialog_table(stage)
+        can_ask, can_teach = roles_of(lease.worker, stage.collection, table)
+        if not can_ask and not can_teach:
+            raise NoRoom("You have not passed the qualification of either role yet.")
+        held = longest_wait_cents(table, parameters)
+        with transaction.atomic():
+            ticket = Ticket.objects.create(
+                lease=lease,
+                stage=stage,
+                worker_id=lease.worker_id,
+                can_ask=can_ask,
+                can_teach=can_teach,
+                waiting_since=now,
+                reserved_cents=held,
+            )
+            if not budget.reserve(stage.collection_id, held):
+                raise NoRoom("The budget of this collection is used up; return this HIT.")
+        return ticket
     except IntegrityError:
         mine = Ticket.objects.filter(lease=lease).first()
         if mine is None:
             raise NoRoom("You have a dialog open in another window; go on there.") from None
         return mine
-
-
-def _admit(lease: Lease, now: datetime) -> Ticket:
-    stage = lease.unit.stage
-    parameters = parameters_of(stage.collection)
-    table = dialog_table(stage)
-    can_ask, can_teach = roles_of(lease.worker, stage.collection, table)
-    if not can_ask and not can_teach:
-        raise NoRoom("You have not passed the qualification of either role yet.")
-    held = longest_wait_cents(table, parameters)
-    with transaction.atomic():
-        ticket = Ticket.objects.create(
-            lease=lease,
-            stage=stage,
-            worker_id=lease.worker_id,
-            can_ask=can_ask,
-            can_teach=can_teach,
-            waiting_since=now,
-            reserved_cents=held,
-        )
-        if not budget.reserve(stage.collection_id, held):
-            raise NoRoom("The budget of this collection is used up; return this HIT.")
-    return ticket
 
 
 def _free(lease: Lease, now: datetime) -> None:

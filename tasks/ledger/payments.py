@@ -262,22 +262,20 @@ def give_bonus(
         )
     key = f"given:{lease.pk}:{once}"
     try:
-        return _enter_gift(lease, key, cents, reason, by, now)
+        stage = lease.unit.stage
+        with transaction.atomic():
+            found = Payment.objects.filter(key=key).first()
+            if found:
+                return found
+            # The rows come before the budget's, as everywhere.
+            payment = enter_bonus(lease, key, cents, reason, by, now)
+            cost = cents + payment.fee_cents
+            if not budget.reserve_beside(stage.collection_id, cost):
+                raise ActionError(
+                    "The budget cannot hold it: raise the budget, then give the bonus."
+                )
+            budget.earn(stage.collection_id, reserved_cents=cost, cost_cents=cost)
+        return payment
     except IntegrityError:
         # Pressed twice, and the other request was quicker by a moment.
         return Payment.objects.get(key=key)
-
-
-def _enter_gift(lease: Lease, key: str, cents: int, reason: str, by: str, now: datetime) -> Payment:
-    stage = lease.unit.stage
-    with transaction.atomic():
-        found = Payment.objects.filter(key=key).first()
-        if found:
-            return found
-        # The rows come before the budget's, as everywhere.
-        payment = enter_bonus(lease, key, cents, reason, by, now)
-        cost = cents + payment.fee_cents
-        if not budget.reserve_beside(stage.collection_id, cost):
-            raise ActionError("The budget cannot hold it: raise the budget, then give the bonus.")
-        budget.earn(stage.collection_id, reserved_cents=cost, cost_cents=cost)
-    return payment

@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
 
 from collector.models import Seed, Stage
 from collector.protocols.creation import parameters_of
-from collector.protocols.parameters import FOLDS, BonusesTable, Parameters, Redundancy, StageTable
+from collector.protocols.parameters import FOLDS, BonusesTable, Parameters, StageTable
 from collector.protocols.stage_tables import AwardingTable
 from tasks.ledger import budget
 from tasks.models import (
@@ -355,18 +355,14 @@ def progress_of(lease: Lease) -> dict[str, Any] | None:
     if bonuses is None:
         return None
     waiting = list(uncounted(stage).values_list("lease__worker_id", "examples", "active_seconds"))
-    most = _most_examples(stage, table.redundancy)
+    # Positions count up, so the last says how many there are at most, without counting them.
+    seeds = Seed.objects.filter(collection=stage.collection_id)
+    last: int = seeds.aggregate(last=Max("position"))["last"] or 0
+    most = last * max(map(table.redundancy.most_of, FOLDS))
     return {
         "round": _round(stage, lease.worker_id, waiting, bonuses, most),
         "block": _block(stage, lease.worker_id, waiting, bonuses, most),
     }
-
-
-def _most_examples(stage: Stage, redundancy: Redundancy) -> int:
-    # Positions count up, so the last says how many there are at most, without counting them.
-    seeds = Seed.objects.filter(collection=stage.collection_id)
-    last: int = seeds.aggregate(last=Max("position"))["last"] or 0
-    return last * max(map(redundancy.most_of, FOLDS))
 
 
 def _round(

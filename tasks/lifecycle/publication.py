@@ -53,7 +53,13 @@ def publish(
     nothing is opened.
     """
     _check(collection)
-    _check_protocol(collection)
+    # What the protocol's folder lacks, or a preview could not show of it, is refused.
+    try:
+        check_parts(get_protocol(collection.protocol))
+        for kind in set(collection.stages.values_list("kind", flat=True)):
+            sample_of(collection.protocol, kind)
+    except ProtocolError as error:
+        raise ActionError(str(error)) from None
     _check_known(collection)
     call("get_account_balance")
     check_groups(parameters_of(collection).people.groups)
@@ -75,16 +81,6 @@ def publish(
             state=CollectionState.COLLECTING, archived_at=None
         )
     return opened
-
-
-def _check_protocol(collection: Collection) -> None:
-    """Raise ActionError for what the protocol's folder lacks, or a preview could not show of it."""
-    try:
-        check_parts(get_protocol(collection.protocol))
-        for kind in set(collection.stages.values_list("kind", flat=True)):
-            sample_of(collection.protocol, kind)
-    except ProtocolError as error:
-        raise ActionError(str(error)) from None
 
 
 def _check_known(collection: Collection) -> None:

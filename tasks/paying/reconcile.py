@@ -102,18 +102,7 @@ def _confirm(assignment: marketplace.Assignment, now: datetime) -> int:
 
 def _confirm_work(submission: Submission, posting: Posting, now: datetime) -> int:
     """Confirm what is held, as the last step: whatever is cut off before is done again."""
-    _take_back_reroute(submission, posting)
-    empty_submissions.forget(submission.session, now)
-    confirmed, session = ReceiptState.CONFIRMED, submission.session
-    n = payments.change_state(submission, [ReceiptState.HELD], confirmed, confirmed_at=now)
-    if n:
-        with traced(lease=submission.lease_id, assignment=assignment_digest(session.session_id)):
-            steps.info("confirmed by the marketplace")
-    return n
-
-
-def _take_back_reroute(submission: Submission, posting: Posting) -> None:
-    """Pay a receipt that turned up late where it was handed in, not by a HIT of its own too."""
+    # A receipt that turned up late is paid where it was handed in, not by a HIT of its own too.
     for payment in submission.payments.filter(state=PaymentState.DUE).exclude(posting=posting):
         other = payment.posting
         if other is not None and other.external_id:
@@ -122,6 +111,13 @@ def _take_back_reroute(submission: Submission, posting: Posting) -> None:
             Payment.objects.filter(pk=payment.pk).update(posting=posting)
             if other is not None:
                 Posting.objects.filter(pk=other.pk).update(state=PostingState.EXPIRED)
+    empty_submissions.forget(submission.session, now)
+    confirmed, session = ReceiptState.CONFIRMED, submission.session
+    n = payments.change_state(submission, [ReceiptState.HELD], confirmed, confirmed_at=now)
+    if n:
+        with traced(lease=submission.lease_id, assignment=assignment_digest(session.session_id)):
+            steps.info("confirmed by the marketplace")
+    return n
 
 
 def _settle_compensation(
@@ -259,28 +255,24 @@ def approve_confirmed(collection: Collection, now: datetime) -> int:
 def _approve(work: Work, now: datetime) -> int:
     """Approve one; what the marketplace refuses for good is put aside, seen by people."""
     with traced(**_followed(work)):
-        return _approve_followed(work, now)
+        states = (ReceiptState.CONFIRMED, ReceiptState.APPROVING)
+        if not change_state(work, states, ReceiptState.APPROVING):
+            # Somebody has proposed to reject it since it was picked.
+            return 0
+        try:
+            marketplace.approve(work.session.session_id)
+        except MarketplaceError as error:
+            if not error.permanent:
+                raise
+            log.warning("Submission %s cannot be approved: %s", work.pk, error)
+            refused = str(error)[:LONGEST_REFUSAL]
+            change_state(work, states, ReceiptState.REFUSED, refusal=refused)
+            return 0
+        mark_approved(work, ReceiptState.APPROVING, now)
+        marketplace.finish_hit(work.session.posting.external_id)
+        return 1
 
 
 def _followed(work: Work) -> dict[str, object]:
     found: dict[str, object] = {"assignment": assignment_digest(work.session.session_id)}
     return found | ({"lease": work.lease_id} if isinstance(work, Submission) else {})
-
-
-def _approve_followed(work: Work, now: datetime) -> int:
-    states = (ReceiptState.CONFIRMED, ReceiptState.APPROVING)
-    if not change_state(work, states, ReceiptState.APPROVING):
-        # Somebody has proposed to reject it since it was picked.
-        return 0
-    try:
-        marketplace.approve(work.session.session_id)
-    except MarketplaceError as error:
-        if not error.permanent:
-            raise
-        log.warning("Submission %s cannot be approved: %s", work.pk, error)
-        refused = str(error)[:LONGEST_REFUSAL]
-        change_state(work, states, ReceiptState.REFUSED, refusal=refused)
-        return 0
-    mark_approved(work, ReceiptState.APPROVING, now)
-    marketplace.finish_hit(work.session.posting.external_id)
-    return 1

@@ -319,7 +319,16 @@ def find_approved(collection: Collection, now: datetime) -> int:
 def _look_up(row: Rejection, now: datetime) -> bool:
     found = False
     if marketplace.status_of(row.session.session_id) == "Approved":
-        found = _approved_elsewhere(row, now)
+        work = work_on(row.session)
+        assert work is not None
+        with transaction.atomic():
+            why = "Approved there, as when a worker's contest stays unanswered: the work is paid."
+            restored = row.advance(RejectionState.RESTORED, by=MARKETPLACE, why=why, now=now)
+            if restored:
+                # It is paid whatever the cap says.
+                payments.owe_again(work, MARKETPLACE, now, within_budget=False)
+                payments.mark_approved(work, ReceiptState.REJECTED, now)
+        found = restored
     elif _told_at(row) <= now - FINAL_AFTER:
         _close(row, now)
     Rejection.objects.filter(pk=row.pk).update(asked_at=now)
@@ -331,19 +340,6 @@ def _told_at(row: Rejection) -> datetime:
     step = row.steps.filter(state=RejectionState.REJECTED).order_by("at", "id").first()
     assert step is not None
     return step.at
-
-
-def _approved_elsewhere(row: Rejection, now: datetime) -> bool:
-    work = work_on(row.session)
-    assert work is not None
-    with transaction.atomic():
-        why = "Approved there, as when a worker's contest stays unanswered: the work is paid."
-        restored = row.advance(RejectionState.RESTORED, by=MARKETPLACE, why=why, now=now)
-        if restored:
-            # It is paid whatever the cap says.
-            payments.owe_again(work, MARKETPLACE, now, within_budget=False)
-            payments.mark_approved(work, ReceiptState.REJECTED, now)
-    return restored
 
 
 def _close(row: Rejection, now: datetime) -> None:

@@ -160,16 +160,6 @@ class Crowd:
         self._changed_at = time.monotonic()
         return 0.0
 
-    def _look_up_types(self) -> None:
-        tables = parameters_of(self.collection).stages()
-        types = {
-            one: stage
-            for one, stage in hit_types(self.collection, self.stage).items()
-            if has_partners(self.collection, tables[stage])
-        }
-        self._once = {one for one, stage in types.items() if tables[stage].qualifies}
-        self._types = {one: tables[stage].kind for one, stage in types.items()}
-
     def _types_for(self, worker: SimulatedWorker) -> list[str]:
         """Return the types a worker may want; nobody tries twice to qualify for the same work."""
         return [
@@ -189,7 +179,14 @@ class Crowd:
         latest = change_counters(self.collection)
         if latest != self._latest:
             self._latest, self._changed_at = latest, now
-            self._look_up_types()
+            tables = parameters_of(self.collection).stages()
+            types = {
+                one: stage
+                for one, stage in hit_types(self.collection, self.stage).items()
+                if has_partners(self.collection, tables[stage])
+            }
+            self._once = {one for one, stage in types.items() if tables[stage].qualifies}
+            self._types = {one: tables[stage].kind for one, stage in types.items()}
             self.turns.wake()
         quiet = now - self._changed_at
         # Whoever waits for a partner does nothing that others could wait for.

@@ -118,7 +118,12 @@ def _hand_in(
                 # What was saved of it is paid: it is not paid a second time.
                 raise LeaseEnded
             other = other_of(lease)
-            counts = _submit_late(lease, other, now)
+            # A lease that is not as it was read is ended, and its work may not count.
+            counts = lease.state == LeaseState.LIVE or _take_late_slot(lease, other)
+            ended = {"state": LeaseState.SUBMITTED, "closed_at": now} if counts else {}
+            if counts or lease.reserved_cents:
+                # What was held for it goes to its submission.
+                Lease.objects.filter(pk=lease.pk).update(reserved_cents=0, **ended)
         stage = lease.unit.stage
         parameters = parameters_of(stage.collection)
         worked = (now - (lease.draft_saved_at or lease.taken_at)).total_seconds()
@@ -160,16 +165,6 @@ def locked(lease_id: int) -> Lease:
         .select_related("unit__stage__collection", "session__posting")
         .get(pk=lease_id)
     )
-
-
-def _submit_late(lease: Lease, other: Submission | None, now: datetime) -> bool:
-    """End a lease that is not as it was read; returns whether its work counts."""
-    counts = lease.state == LeaseState.LIVE or _take_late_slot(lease, other)
-    ended = {"state": LeaseState.SUBMITTED, "closed_at": now} if counts else {}
-    if counts or lease.reserved_cents:
-        # What was held for it goes to its submission.
-        Lease.objects.filter(pk=lease.pk).update(reserved_cents=0, **ended)
-    return counts
 
 
 def _take_late_slot(lease: Lease, other: Submission | None) -> bool:

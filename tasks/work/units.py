@@ -54,8 +54,21 @@ def bundle(stage: Stage, parameters: Parameters) -> int:
         if waiting is None:
             return top_up(stage, table)
         if table.items_from == "seeds":
-            return _bundle_seeds(stage, table, waiting)
-        return _bundle_questions(stage, table, waiting, parameters)
+            skipped = stage.collection.seeds.filter(pk__in=_skipped(stage, table))
+            # A skipped seed waits for others: a HIT of one would be paid like a whole one.
+            over = is_done(stage) and not waiting.exists()
+            n_new = _make(stage, table, waiting, flush=True)
+            return n_new + _make(stage, table, skipped.order_by("position"), flush=over)
+        if table.qualifies:
+            return _make_examination(stage, table, waiting)
+        source = stage.collection.stages.get(name=table.items_from)
+        if kind_of(source).pairs_workers:
+            return _make_of_dialogs(stage, table, waiting, parameters.stages()[source.name])
+        asked = parameters.stages()[source.name]
+        each = kind_of(asked).questions_per_hit(asked) or 1
+        enough = all(each * asked.redundancy.of(fold) >= table.items_per_hit for fold in FOLDS)
+        alike = asked.items_per_hit == 1 and enough
+        return _make(stage, table, waiting, flush=is_ended(source), alike=alike)
 
 
 def add_unit(stage: Stage, table: StageTable, items: Sequence[Seed | Question], usual: int) -> Unit:
@@ -275,13 +288,6 @@ def open_again(collection: Collection, worker: Worker) -> None:
     closed.exclude(leases__session__provider=ARCHIVE).update(closed=False)
 
 
-def _bundle_seeds(stage: Stage, table: StageTable, fresh: QuerySet[Seed]) -> int:
-    skipped = stage.collection.seeds.filter(pk__in=_skipped(stage, table)).order_by("position")
-    # A skipped seed waits for others: a HIT of one would be paid like a whole one.
-    over = is_done(stage) and not fresh.exists()
-    return _make(stage, table, fresh, flush=True) + _make(stage, table, skipped, flush=over)
-
-
 def _skipped(stage: Stage, table: StageTable) -> list[int]:
     """Return the seeds that everybody who was given them has skipped, and that others may get."""
     most = kind_of(table).skips(table).per_item
@@ -295,21 +301,6 @@ def _skipped(stage: Stage, table: StageTable) -> list[int]:
         .values_list("seed_id", flat=True)
     )
     return [seed for seed, times in skipped.items() if times == given[seed] and times < most]
-
-
-def _bundle_questions(
-    stage: Stage, table: StageTable, waiting: QuerySet[Question], parameters: Parameters
-) -> int:
-    if table.qualifies:
-        return _make_examination(stage, table, waiting)
-    source = stage.collection.stages.get(name=table.items_from)
-    if kind_of(source).pairs_workers:
-        return _make_of_dialogs(stage, table, waiting, parameters.stages()[source.name])
-    asked = parameters.stages()[source.name]
-    each = kind_of(asked).questions_per_hit(asked) or 1
-    enough = all(each * asked.redundancy.of(fold) >= table.items_per_hit for fold in FOLDS)
-    alike = asked.items_per_hit == 1 and enough
-    return _make(stage, table, waiting, flush=is_ended(source), alike=alike)
 
 
 def _make_examination(stage: Stage, table: StageTable, waiting: Iterable[Question]) -> int:
@@ -402,7 +393,11 @@ def top_up(stage: Stage, table: StageTable) -> int:
     missing = 2 * dialogs - _people(stage)
     if missing < 0:
         _close(stage, -missing)
-    return _make_tickets(stage, missing)
+    first = _next_position(stage)
+    made = Unit.objects.bulk_create(
+        Unit(stage=stage, position=first + each, redundancy=1) for each in range(missing)
+    )
+    return len(made)
 
 
 def add_topics(stage: Stage, table: StageTable) -> None:
@@ -428,11 +423,3 @@ def _close(stage: Stage, surplus: int) -> None:
     for unit in list(free.values_list("pk", flat=True)):
         # Somebody may have taken it since.
         Unit.objects.filter(pk=unit, taken=0).update(closed=True)
-
-
-def _make_tickets(stage: Stage, number: int) -> int:
-    first = _next_position(stage)
-    made = Unit.objects.bulk_create(
-        Unit(stage=stage, position=first + each, redundancy=1) for each in range(number)
-    )
-    return len(made)

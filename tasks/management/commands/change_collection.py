@@ -59,7 +59,20 @@ class Command(ResultCommand):
         revision = planned(collection, wanted) if wanted else None
         if revision:
             check_groups(_new_groups(revision))
-        told = _told(collection, revision, cents)
+        changed = revision.applied_to(collection) if revision else collection
+        before, after = totals(collection, estimate(collection)), totals_from_now(changed)
+        changes = revision.changes if revision else []
+        told = {
+            "collection": collection.slug,
+            "changes": [
+                {"key": change.key, "old": change.old, "new": change.new} for change in changes
+            ],
+            "maximum_total_cents": {"before": before.maximum, "after": after.maximum},
+            "expected_cents": {"before": before.expected, "after": after.expected},
+            "budget_cents": collection.budget_cents if cents is None else cents,
+            "hits_up": _kept(collection, revision),
+            "seeds_let_go": revision.lost_seeds if revision else 0,
+        }
         if not options["dry_run"]:
             _store(collection, wanted, cents, options)
         return told, ["\n".join(_lines(collection, told, dry=options["dry_run"]))]
@@ -87,26 +100,6 @@ def _store(
             revise(collection, wanted, now=now, **who)
         if cents is not None:
             raise_budget(collection, cents, now=now, **who)
-
-
-def _told(
-    collection: Collection, revision: Revision | None, budget_cents: int | None
-) -> dict[str, Any]:
-    """Return what changes and what it costs, as the command prints it for scripts."""
-    changed = revision.applied_to(collection) if revision else collection
-    before, after = totals(collection, estimate(collection)), totals_from_now(changed)
-    changes = revision.changes if revision else []
-    return {
-        "collection": collection.slug,
-        "changes": [
-            {"key": change.key, "old": change.old, "new": change.new} for change in changes
-        ],
-        "maximum_total_cents": {"before": before.maximum, "after": after.maximum},
-        "expected_cents": {"before": before.expected, "after": after.expected},
-        "budget_cents": collection.budget_cents if budget_cents is None else budget_cents,
-        "hits_up": _kept(collection, revision),
-        "seeds_let_go": revision.lost_seeds if revision else 0,
-    }
 
 
 def _kept(collection: Collection, revision: Revision | None) -> int:

@@ -167,7 +167,18 @@ def ordered_answers(lease: Lease) -> list[dict[str, object]]:
     """
     given = locked_answers(lease)
     shown = questions_shown(lease.unit)[: len(given) + 1]
-    teachers = _teachers(lease, list(given))
+    positions = list(given)
+    asked = lease.unit.items.filter(position__in=positions).select_related("question")
+    by_question = {item.the_question(): item.position for item in asked}
+    answers = Answer.objects.filter(question__in=by_question).select_related("question")
+    teachers = {
+        by_question[answer.question]: {
+            "type": answer.type,
+            **{name: answer.payload.get(name) for name in ("spans", "affirmation", "continuation")},
+        }
+        for answer in answers
+        if answer.stage_id == answer.question.stage_id
+    }
     return [
         {
             "item": item,
@@ -177,21 +188,6 @@ def ordered_answers(lease: Lease) -> list[dict[str, object]]:
         }
         for item, _, text, _ in shown
     ]
-
-
-def _teachers(lease: Lease, positions: list[int]) -> dict[int, dict[str, object]]:
-    """Return by position what the dialog's teacher answered to the questions at `positions`."""
-    asked = lease.unit.items.filter(position__in=positions).select_related("question")
-    by_question = {item.the_question(): item.position for item in asked}
-    answers = Answer.objects.filter(question__in=by_question).select_related("question")
-    return {
-        by_question[answer.question]: {
-            "type": answer.type,
-            **{name: answer.payload.get(name) for name in ("spans", "affirmation", "continuation")},
-        }
-        for answer in answers
-        if answer.stage_id == answer.question.stage_id
-    }
 
 
 def give_answer(
