@@ -171,7 +171,7 @@ SCORE_WORDS = {
     "NotIn": gettext_noop("other than %(score)s"),
 }
 # A score of one is how requesters write "has it", so the number would only puzzle.
-PLAIN = (("GreaterThanOrEqualTo", [1]), ("EqualTo", [1]), ("GreaterThan", [0]))
+PLAIN_SCORES = (("GreaterThanOrEqualTo", [1]), ("EqualTo", [1]), ("GreaterThan", [0]))
 
 
 @dataclass(frozen=True)
@@ -275,7 +275,7 @@ def _first(way: WayToEarn) -> str:
 def score_words(need: dict[str, Any]) -> str:
     """Return what score a requirement asks for, empty when having the qualification is enough."""
     values = need.get("IntegerValues", [])
-    if not values or (need["Comparator"], values) in PLAIN:
+    if not values or (need["Comparator"], values) in PLAIN_SCORES:
         return ""
     either = _("or")
     listed = f" {either} ".join(map(str, values))

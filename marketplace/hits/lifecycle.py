@@ -292,14 +292,14 @@ def _extend(policy: ReviewPolicy, hit: HIT, now: datetime) -> None:
         most = min(most, MANY_ASSIGNMENTS - 1)
     if hit.max_assignments >= most:
         return
-    before = (hit.max_assignments, hit.expires_at)
+    previous = (hit.max_assignments, hit.expires_at)
     until = now + timedelta(seconds=asked.get("ExtendMinimumTimeInSeconds", 0))
     try:
         with atomic():
-            hit.max_assignments, hit.expires_at = before[0] + 1, max(before[1], until)
+            hit.max_assignments, hit.expires_at = previous[0] + 1, max(previous[1], until)
             refresh(hit, now)
     except InsufficientFundsError as error:
-        hit.max_assignments, hit.expires_at = before
+        hit.max_assignments, hit.expires_at = previous
         refresh(hit, now)
         _did(policy, subject, "extend", now, str(error), "AWS.MechanicalTurk.InsufficientFunds")
     else:
@@ -370,17 +370,17 @@ def locked(now: datetime, pk: int) -> Iterator[HIT]:
         yield lock(now, id=pk)
 
 
-def lock(now: datetime, before: Statements = (), **key: int | str) -> HIT:
+def lock(now: datetime, preceding: Statements = (), **key: int | str) -> HIT:
     """Return the HIT with this `id` or `hit_id`, settled at `now`; as `locked`, in a transaction.
 
-    Its lock is held until that ends. before: statements after which the HIT is looked for. Raises
-    HIT.DoesNotExist.
+    Its lock is held until that ends. preceding: statements after which the HIT is looked for.
+    Raises HIT.DoesNotExist.
     """
     [column] = key
     locking = "FOR UPDATE OF hit" if connections[DATABASE].vendor == "postgresql" else ""
     where = f"hit.{column} = %({column})s {locking}"
     # A HIT that got another type while this waited is not joined with that one: it is asked again.
-    found = HITS.first(where, before, **key) or HITS.first(where, (), **key)
+    found = HITS.first(where, preceding, **key) or HITS.first(where, (), **key)
     if found is None:
         raise HIT.DoesNotExist
     hit, hit.hit_type, hit.requester = found

@@ -160,7 +160,7 @@ def _pinned(parts: SplitResult) -> tuple[str, dict[str, str]]:
 log = logging.getLogger(__name__)
 
 # How long other processes leave an event alone that one process delivers.
-CLAIM = timedelta(seconds=60)
+CLAIMED_FOR = timedelta(seconds=60)
 FIRST_PAUSE = timedelta(seconds=10)
 LONGEST_PAUSE = timedelta(hours=1)
 # By the clock alone an hour in which it is ahead would give all up.
@@ -279,7 +279,7 @@ def _claim(now: datetime, silent: set[str]) -> Event | None:
         )
         if event is not None:
             event.n_attempts += 1
-            event.next_attempt_at = now + CLAIM
+            event.next_attempt_at = now + CLAIMED_FOR
             event.save(update_fields=["n_attempts", "next_attempt_at"])
         return event
 
@@ -420,12 +420,12 @@ def record_status_event(hit: HIT, status: str, now: datetime, ended_at: datetime
 
     ended_at: since when it is over, where it is.
     """
-    before, hit.told_status = hit.told_status, status
-    if status == before:
+    previous, hit.told_status = hit.told_status, status
+    if status == previous:
         return
-    if before == "Assignable" and hit.n_open > 0 and status != "Disposed":
+    if previous == "Assignable" and hit.n_open > 0 and status != "Disposed":
         record_event(hit, "HITExpired", ended_at)
-    if status == "Disposed" or (status == "Reviewable" and before != "Reviewing"):
+    if status == "Disposed" or (status == "Reviewable" and previous != "Reviewing"):
         record_event(hit, OF_STATUS[status], now)
 
 

@@ -137,8 +137,8 @@ def open_worker(name: str, country: str, now: datetime) -> tuple[Worker, str]:
     return worker, token
 
 
-SHORTEST = 10
-LONGEST = 200
+SHORTEST_PASSWORD = 10
+LONGEST_PASSWORD = 200
 LONGEST_NAME = 80
 
 
@@ -163,10 +163,10 @@ def choose_password(worker: Worker, name: str, password: str) -> None:
     Raises PasswordError for a name that is taken or too long, and for a short password.
     """
     name = typed_name(name)
-    if not SHORTEST <= len(password) <= LONGEST:
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         raise PasswordError(
             _("Choose a password of %(least)s to %(most)s characters.")
-            % {"least": SHORTEST, "most": LONGEST}
+            % {"least": SHORTEST_PASSWORD, "most": LONGEST_PASSWORD}
         )
     if sign_in_name_of(password) == sign_in_name_of(name):
         raise PasswordError(_("Choose a password that is not your name."))

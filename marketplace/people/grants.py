@@ -325,7 +325,6 @@ def answered_questions(test: str, answer: str) -> list[AnsweredQuestion]:
     return found
 
 
-# Groups are qualifications of this account, which has no keys and posts nothing.
 # Programs know a group among the qualification types by this keyword.
 KEYWORD = "group"
 LONGEST_NAME, LONGEST_DESCRIPTION = 200, 2000

@@ -59,23 +59,6 @@ DRAWN = FIELDS | {
 FILE_FIELD = 'input type="file"'
 
 
-class _Names(HTMLParser):
-    """Collects the names of elements, what stands in comments and scripts left out."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: set[str] = set()
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        """Note one element."""
-        self.found.add(tag)
-        values = dict(attributes)
-        is_file = tag == "input" and (values.get("type") or "").lower() == "file"
-        if is_file and values.get("name"):
-            # One without a name is its own script's.
-            self.found.add(FILE_FIELD)
-
-
 def unsupported_elements(html: str) -> list[str]:
     """Return the elements of a page with crowd elements that nothing here draws, or hands in.
 
@@ -83,14 +66,12 @@ def unsupported_elements(html: str) -> list[str]:
     """
     if SCRIPT not in html:
         return []
-    names = _Names()
-    names.feed(html)
-    names.close()
-    return sorted(
-        one
-        for one in names.found
-        if one == FILE_FIELD or (one.startswith("crowd-") and one not in DRAWN)
-    )
+    page = outline(html)
+    missing = {tag for tag in page.elements if tag.startswith("crowd-") and tag not in DRAWN}
+    if any(page.uploads):
+        # A file field without a name is its own script's.
+        missing.add(FILE_FIELD)
+    return sorted(missing)
 
 
 ON_PAGES = {

@@ -269,7 +269,7 @@ def owner() -> DeskUser:
     return user
 
 
-MOST_SHOWN = 200
+LONGEST_STORED = 200
 
 
 class SeenForm(forms.Form):
@@ -288,7 +288,7 @@ class SeenForm(forms.Form):
             except OutOfDateError as error:
                 self.add_error(None, str(error))
                 for name in self.changed_data:
-                    self.add_error(name, f"Stored now: {self._stored(name)[:MOST_SHOWN]}")
+                    self.add_error(name, f"Stored now: {self._stored(name)[:LONGEST_STORED]}")
         return self.cleaned_data
 
     def _stored(self, name: str) -> str:

@@ -19,7 +19,7 @@ from marketplace import clock
 from marketplace.models import IdempotencyToken, Requester
 from marketplace.router import atomic
 
-PREFIX = "AWS.MechanicalTurk."
+TURK_CODE_PREFIX = "AWS.MechanicalTurk."
 
 
 class WireError(Exception):
@@ -38,7 +38,7 @@ class WireError(Exception):
         stamp = int(clock.real_now().timestamp() * 1000)
         body = {"__type": self.type_name, "Message": f"{self.message} ({stamp} s)"}
         if self.turk_code:
-            body["TurkErrorCode"] = PREFIX + self.turk_code
+            body["TurkErrorCode"] = TURK_CODE_PREFIX + self.turk_code
         return body
 
 
@@ -113,7 +113,7 @@ def operation(
     return register
 
 
-LIFETIME = timedelta(hours=24)
+TOKEN_LIFETIME = timedelta(hours=24)
 
 
 class AlreadyDoneError(Exception):
@@ -135,7 +135,7 @@ def claim_token(call: Call, operation: str, token: str | None, subject: str) -> 
     mine = IdempotencyToken.objects.filter(
         requester=call.requester, operation=operation, token=token
     )
-    mine.filter(created_at__lte=call.now - LIFETIME).delete()
+    mine.filter(created_at__lte=call.now - TOKEN_LIFETIME).delete()
     try:
         with atomic():
             IdempotencyToken.objects.create(
@@ -171,7 +171,7 @@ def throttled() -> WireError:
     return WireError("ThrottlingException", "Rate exceeded")
 
 
-DEFAULT_SIZE = 10
+DEFAULT_PAGE_SIZE = 10
 FOREIGN_TOKEN = "This NextToken was not given out by this operation."
 Row = TypeVar("Row", bound=Model)
 
@@ -199,7 +199,7 @@ def page_asked(parameters: dict[str, Any], kind: type) -> tuple[int, tuple[Any, 
     """
     token = parameters.get("NextToken")
     last = None if token is None else _decode(token, kind)
-    return parameters.get("MaxResults", DEFAULT_SIZE), last
+    return parameters.get("MaxResults", DEFAULT_PAGE_SIZE), last
 
 
 def listing(
