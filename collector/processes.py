@@ -268,14 +268,10 @@ def _shut_in(files: Iterable[Path]) -> None:
     rules = calls.syscall(_CREATE_RULESET, handled, size, 0)
     for path in (*_CODE, *files):
         if path.exists():
-            _allow(calls, rules, path)
+            reading = _READ_FILE | (_READ_FOLDER if path.is_dir() else 0)
+            place = os.open(path, _O_PATH)
+            rule = struct.pack("=Qi", reading, place)
+            calls.syscall(_ADD_RULE, rules, _BENEATH, rule, 0)
+            os.close(place)
     calls.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     calls.syscall(_RESTRICT_SELF, rules, 0)
-
-
-def _allow(calls: ctypes.CDLL, rules: int, path: Path) -> None:
-    reading = _READ_FILE | (_READ_FOLDER if path.is_dir() else 0)
-    place = os.open(path, _O_PATH)
-    rule = struct.pack("=Qi", reading, place)
-    calls.syscall(_ADD_RULE, rules, _BENEATH, rule, 0)
-    os.close(place)

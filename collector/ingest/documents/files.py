@@ -123,7 +123,12 @@ def _files_at(path: Path, name: str) -> list[DocumentFile]:
     if _is_passed_over(name):
         return []
     if PurePosixPath(name).suffix.lower() == ".zip":
-        return _members(path, name)
+        try:
+            return next(in_processes(1, _members_limited, iter([(path, name)])))
+        except PassedLimit as limit:
+            raise DocumentError(
+                f"{name} was not opened: to list what it holds takes {limit}. Give it in parts."
+            ) from None
     return [DocumentFile(name, path)]
 
 
@@ -150,16 +155,6 @@ def _refusal(file: DocumentFile) -> str:
 
 def _too_large(name: str) -> DocumentError:
     return DocumentError(f"{name} is larger than {MOST_BYTES >> 20} MiB: give it in parts.")
-
-
-def _members(path: Path, name: str) -> list[DocumentFile]:
-    """Return the files of an archive; raises DocumentError for one that is not to be opened."""
-    try:
-        return next(in_processes(1, _members_limited, iter([(path, name)])))
-    except PassedLimit as limit:
-        raise DocumentError(
-            f"{name} was not opened: to list what it holds takes {limit}. Give it in parts."
-        ) from None
 
 
 def _members_limited(archive: tuple[Path, str]) -> list[DocumentFile]:
