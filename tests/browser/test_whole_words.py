@@ -9,7 +9,7 @@ from tasks.work.widgets import spans
 from tests.browser import EVERY_TEST
 
 pytestmark = EVERY_TEST
-SOURCE = Path(spans.__file__).parents[1] / "static" / "hits" / "text" / "whole_words.js"
+SOURCE = Path(__file__).parents[2] / "tasks/static/hits/text/whole_words.js"
 TEXTS = (
     "Saltmouth (built [in] 1871) has O’Neill’s keeper's lamp; it doesn't, can’t (really go out.",
     "𝒜 boat's (1) f(x) was hers), the crews' rock'n'roll don't.",

@@ -84,10 +84,14 @@ def sheet_of(context: CollectionContext, given: Mapping[str, str]) -> ParameterS
     # Whom the work is for is chosen on a page of its own.
     stored = {key: value for key, value in every.items() if not key.startswith("people.")}
     is_draft = context.collection.state == CollectionState.DRAFT
+    # The stages come first, and in each what is changed most: it has a label of our own.
+    ranks = {name: rank for rank, name in enumerate(LABELS)}
     always = sorted(
         (key for key in stored if is_changeable(context.parameters, key)),
-        # The stages come first, and in each what is changed most.
-        key=lambda key: (key.partition(".")[0] not in stages, _rank(key)),
+        key=lambda key: (
+            key.partition(".")[0] not in stages,
+            ranks.get(key.rpartition(".")[2], len(ranks)),
+        ),
     )
     others = [
         key
@@ -108,43 +112,26 @@ def sheet_of(context: CollectionContext, given: Mapping[str, str]) -> ParameterS
                 wanted[key] = value
 
     def field(key: str) -> Field:
-        name = key.rpartition(".")[2]
+        _, *path = key.split(".")
+        name, value = key.rpartition(".")[2], stored[key]
+        is_list = isinstance(value, list)
+        # A value in a table inside a table is "Redundancy, train".
+        nested = ", ".join(path).replace("_", " ").capitalize()
         return Field(
             key=key,
-            label=own_label(name) if key.count(".") < 2 else _nested(key),
-            help=_help(context, key, stored[key]),
+            label=own_label(name) if key.count(".") < 2 else nested,
+            help=help_of(context.parameters, key) + (" One a line." if is_list else ""),
             value=given.get(key, _typed(context, key, stored)),
             wrong=problems.get(key, ""),
-            is_long=name in LONG or isinstance(stored[key], list),
-            is_number=_is_number(key, stored[key]),
+            is_long=name in LONG or is_list,
+            is_number=not is_list and (isinstance(value, int | float) or is_money(key)),
         )
 
     return ParameterSheet(_grouped(always, field), _grouped(others, field), wanted, problems)
 
 
-def _is_number(key: str, value: Any) -> bool:
-    return not isinstance(value, list) and (isinstance(value, int | float) or is_money(key))
-
-
-def _help(context: CollectionContext, key: str, value: Any) -> str:
-    sentence = help_of(context.parameters, key)
-    return f"{sentence} One a line." if isinstance(value, list) else sentence
-
-
-def _rank(key: str) -> int:
-    """Return the place of a parameter among those that people know by a label of our own."""
-    name = key.rpartition(".")[2]
-    return list(LABELS).index(name) if name in LABELS else len(LABELS)
-
-
 def _typed(context: CollectionContext, key: str, stored: Mapping[str, Any]) -> str:
     return editable_value(key, stored[key], context.parameters)
-
-
-def _nested(key: str) -> str:
-    """Return the label of a value in a table inside a table: "Redundancy, train"."""
-    _, *path = key.split(".")
-    return ", ".join(path).replace("_", " ").capitalize()
 
 
 def _grouped(keys: list[str], field: Any) -> list[Group]:

@@ -36,7 +36,7 @@ from annotation.models import Release
 from annotation.reports.attention import attention_to, finishing_report
 from annotation.splits.cross_validation import last_run
 from collector.ingest.licences import licence_cautions
-from collector.models import Collection, CollectionState, Stage
+from collector.models import Collection, CollectionState
 from collector.protocols import creation
 from collector.protocols.creation import AT_REST, create_collection, parameters_of
 from collector.protocols.loading import ProtocolError
@@ -213,7 +213,11 @@ def publish(request: HttpRequest, context: CollectionContext, stage: str = "") -
     except MarketplaceError as error:
         messages.error(request, marketplace_problem(error, "press the button again"))
     else:
-        messages.success(request, _opened(opened))
+        sentence = "Work is handed out again."
+        if opened:
+            named = ", ".join(str(stage) for stage in opened)
+            sentence = f"Open: {named}. The first HITs appear on the marketplace within seconds."
+        messages.success(request, sentence)
         for told in notices(context.parameters):
             messages.warning(request, told)
     return redirect(context.url("collection"))
@@ -300,13 +304,6 @@ def raise_budget(request: HttpRequest, context: CollectionContext) -> HttpRespon
         return again
     messages.success(request, f"The budget is {context.price(cents)}.")
     return redirect(context.url("collection"))
-
-
-def _opened(stages: list[Stage]) -> str:
-    if not stages:
-        return "Work is handed out again."
-    named = ", ".join(str(stage) for stage in stages)
-    return f"Open: {named}. The first HITs appear on the marketplace within seconds."
 
 
 @collection_page

@@ -150,7 +150,9 @@ def lines_of(sessions: Iterable[Session], people: People) -> list[Line]:
     """Return one line for each assignment; two queries, however many there are."""
     rows = list(sessions)
     works: dict[int, Work] = {}
-    for submission in _submissions(rows):
+    # What counts comes last, and so is kept.
+    submitted = Submission.objects.filter(lease__session__in=rows).order_by("counts", "pk")
+    for submission in submitted.select_related("lease"):
         works[submission.lease.session_id] = submission
     for empty in EmptySubmission.objects.filter(session__in=rows):
         works[empty.session_id] = empty
@@ -164,12 +166,6 @@ def lines_of(sessions: Iterable[Session], people: People) -> list[Line]:
         for session in rows
         if session.pk in works
     ]
-
-
-def _submissions(sessions: list[Session]) -> QuerySet[Submission]:
-    rows = Submission.objects.filter(lease__session__in=sessions).select_related("lease")
-    # What counts comes last, and so is kept.
-    return rows.order_by("counts", "pk")
 
 
 def counts_of(collection: Collection, fits: Q) -> dict[str, int]:

@@ -161,7 +161,11 @@ class Filter:
 
     def apply(self, context: CollectionContext) -> QuerySet[Question]:
         """Return the questions that votes decide on, those that fit."""
-        rows = _by_outcome(context, self.outcome)
+        rows, known = voted_questions(context), further(context)
+        if self.outcome in known:
+            rows = rows.filter(known[self.outcome][1])
+        elif self.outcome:
+            rows = rows.filter(verdict__outcome=self.outcome)
         if self.reason:
             rows = rows.filter(verdict__reason=self.reason)
         if self.fold:
@@ -177,13 +181,6 @@ class Filter:
         for word in self.search.split():
             rows = rows.filter(holds("text", word))
         return rows
-
-
-def _by_outcome(context: CollectionContext, outcome: str) -> QuerySet[Question]:
-    rows, known = voted_questions(context), further(context)
-    if outcome in known:
-        return rows.filter(known[outcome][1])
-    return rows.filter(verdict__outcome=outcome) if outcome else rows
 
 
 def splits_of(context: CollectionContext) -> Sequence[str]:

@@ -362,41 +362,35 @@ def submission_of(stage: Stage, worker_id: str) -> Submission | None:
 
 def sheets_of(submission: Submission, corpus: Corpus) -> list[Sheet]:
     """Return the submission's work by passage, in the order of the page it was done on."""
-    if questions := _questions(submission):
+    rows = submission.questions.select_related("seed").order_by("position")
+    own = Prefetch("answers", Answer.objects.filter(submission=submission), to_attr="own_answers")
+    if questions := list(rows.prefetch_related(seed_paragraphs("seed"), own)):
         return _question_sheets(questions)
     answers = Answer.objects.filter(submission=submission).order_by("id")
     return _answer_sheets(answers, corpus) or _answer_sheets(_said(submission), corpus)
 
 
-def _questions(submission: Submission) -> list[Question]:
-    rows = submission.questions.select_related("seed").order_by("position")
-    own = Prefetch("answers", Answer.objects.filter(submission=submission), to_attr="own_answers")
-    return list(rows.prefetch_related(seed_paragraphs("seed"), own))
-
-
-def _question_sheets(questions: list[Question]) -> list[Sheet]:
+def _question_sheets(questions: Iterable[Question]) -> list[Sheet]:
     by_seed: dict[int, list[WrittenQuestion]] = {}
     for number, question in enumerate(questions, start=1):
         links, own = question.payload.get("links") or (), question.own_answers  # type: ignore[attr-defined]
         written = WrittenQuestion(number, question, links, own)
         by_seed.setdefault(question.seed_id, []).append(written)
-    return [
-        Sheet(passage(written[0].question.seed, _evidence(written)), questions=written)
-        for written in by_seed.values()
-    ]
-
-
-def _evidence(written: list[WrittenQuestion]) -> list[tuple[int, int, str]]:
-    return [
-        (span["start"], span["end"], str(row.number))
-        for row in written
-        for marked in (
-            row.question.payload.get("context"),
-            *(one.payload.get(name) for one in row.answers for name in MARKED),
-        )
-        for span in marked or ()
-        if span.get("document", MAIN) in OWN
-    ]
+    found = []
+    for questions_of_seed in by_seed.values():
+        marks = [
+            (span["start"], span["end"], str(row.number))
+            for row in questions_of_seed
+            for marked in (
+                row.question.payload.get("context"),
+                *(one.payload.get(name) for one in row.answers for name in MARKED),
+            )
+            for span in marked or ()
+            if span.get("document", MAIN) in OWN
+        ]
+        seed = questions_of_seed[0].question.seed
+        found.append(Sheet(passage(seed, marks), questions=questions_of_seed))
+    return found
 
 
 def _answer_sheets(answers: QuerySet[Answer], corpus: Corpus) -> list[Sheet]:

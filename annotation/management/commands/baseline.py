@@ -70,7 +70,24 @@ class Command(ResultCommand):
             action="store_true",
             help="only measure a few steps, and say how long all takes and in how much memory",
         )
-        _add_ways(parser)
+        parser.add_argument(
+            "--predict",
+            type=Path,
+            metavar="FILE",
+            help="answer another file, such as a test file, with the run that is finished in --out",
+        )
+        parser.add_argument(
+            "--release",
+            type=Path,
+            metavar="FOLDER",
+            help=f"with {ALL}: train every baseline from a release, and fill the paper's tables",
+        )
+        parser.add_argument(
+            "--learned-in",
+            type=Path,
+            metavar="FOLDER",
+            help="answer with what the baseline that learns the same has learned there",
+        )
 
     def result(self, options: dict[str, Any]) -> Printout:
         """Do it, or say in one line why not."""
@@ -136,25 +153,3 @@ class Command(ResultCommand):
             table_lines(tables, in_colour=self.stdout.isatty()),
             f"The same in {options['out'] / 'README.md'}",
         ]
-
-
-def _add_ways(parser: ArgumentParser) -> None:
-    """Declare what else is done than to train one baseline from its own files."""
-    parser.add_argument(
-        "--predict",
-        type=Path,
-        metavar="FILE",
-        help="answer another file, such as a test file, with the run that is finished in --out",
-    )
-    parser.add_argument(
-        "--release",
-        type=Path,
-        metavar="FOLDER",
-        help=f"with {ALL}: train every baseline from a release, and fill the paper's tables",
-    )
-    parser.add_argument(
-        "--learned-in",
-        type=Path,
-        metavar="FOLDER",
-        help="answer with what the baseline that learns the same has learned there",
-    )

@@ -47,18 +47,14 @@ class Command(ResultCommand):
             maintain_alone(collection, timezone.now())
         after = finishing_report(collection)
         collection.refresh_from_db()
-        return _plain(collection, after), ["\n".join(_lines(collection, before, after, options))]
-
-
-def _plain(collection: Collection, closing: FinishingReport) -> dict[str, Any]:
-    return {
-        "collection": collection.slug,
-        "state": collection.state,
-        **asdict(closing.work),
-        "to_inspect": closing.to_inspect,
-        "pay_decisions": closing.pay_decisions,
-        "undecided": closing.undecided,
-    }
+        return {
+            "collection": collection.slug,
+            "state": collection.state,
+            **asdict(after.work),
+            "to_inspect": after.to_inspect,
+            "pay_decisions": after.pay_decisions,
+            "undecided": after.undecided,
+        }, _lines(collection, before, after, options)
 
 
 def _lines(

@@ -9,14 +9,13 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from annotation.mturk_import.plan import (
-    Plan,
     find_destination,
     form_of,
     get_or_create_collection,
     plan,
 )
 from annotation.mturk_import.result_files import columns_for, read
-from annotation.mturk_import.storing import ImportReport, store
+from annotation.mturk_import.storing import store
 from collector.language_names import language_argument
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
@@ -87,7 +86,19 @@ class Command(ResultCommand):
             reason = str(error).partition("\n")[0]
             sentence = f"The database cannot store what the files hold ({reason}): mend them."
             raise CommandError(sentence) from None
-        told = _told(planned, stored)
+        works = planned.works
+        told = {
+            "applied": stored is not None,
+            "assignments": len(works),
+            "rejected": sum(work.result.status == "Rejected" for work in works),
+            "workers": len({work.result.person for work in works}),
+            "paid_cents": sum(
+                work.result.reward_cents or 0 for work in works if work.result.status != "Rejected"
+            ),
+            "known": planned.n_known,
+            "left_out": planned.left_out,
+            "uncounted": stored.uncounted if stored else [],
+        }
         return told, _sentences(told, options["name"])
 
 
@@ -97,22 +108,6 @@ def _contents(paths: list[Path]) -> dict[str, bytes]:
     except OSError as error:
         reason = f"{error.filename}: it cannot be read ({error.strerror}); give a file."
         raise CommandError(reason) from None
-
-
-def _told(planned: Plan, stored: ImportReport | None) -> dict[str, Any]:
-    works = planned.works
-    return {
-        "applied": stored is not None,
-        "assignments": len(works),
-        "rejected": sum(work.result.status == "Rejected" for work in works),
-        "workers": len({work.result.person for work in works}),
-        "paid_cents": sum(
-            work.result.reward_cents or 0 for work in works if work.result.status != "Rejected"
-        ),
-        "known": planned.n_known,
-        "left_out": planned.left_out,
-        "uncounted": stored.uncounted if stored else [],
-    }
 
 
 def _sentences(told: dict[str, Any], name: str) -> list[str]:

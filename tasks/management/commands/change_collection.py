@@ -74,8 +74,13 @@ class Command(ResultCommand):
             "seeds_let_go": revision.lost_seeds if revision else 0,
         }
         if not options["dry_run"]:
-            _store(collection, wanted, cents, options)
-        return told, ["\n".join(_lines(collection, told, dry=options["dry_run"]))]
+            now, who = timezone.now(), {"why": options["why"], "by": options["by"][:150]}
+            with transaction.atomic():
+                if wanted:
+                    revise(collection, wanted, now=now, **who)
+                if cents is not None:
+                    raise_budget(collection, cents, now=now, **who)
+        return told, _lines(collection, told, dry=options["dry_run"])
 
 
 def _new_groups(revision: Revision) -> list[str]:
@@ -89,17 +94,6 @@ def _cents(amount: Decimal | None, collection: Collection) -> int | None:
     if amount is None:
         return None
     return round(amount * 10 ** parameters_of(collection).pay.minor_units)
-
-
-def _store(
-    collection: Collection, wanted: dict[str, Any], cents: int | None, options: dict[str, Any]
-) -> None:
-    now, who = timezone.now(), {"why": options["why"], "by": options["by"][:150]}
-    with transaction.atomic():
-        if wanted:
-            revise(collection, wanted, now=now, **who)
-        if cents is not None:
-            raise_budget(collection, cents, now=now, **who)
 
 
 def _kept(collection: Collection, revision: Revision | None) -> int:
