@@ -59,6 +59,8 @@ def fill_databases(home: str) -> None:
     for alias, name in DATABASES.items():
         with closing(sqlite3.connect(Path(home) / f"{name}.sqlite3")) as old:
             call_command("migrate", database=alias, verbosity=0)
+            # Later migrations are what the old version has not had.
+            call_command("migrate", "collector", "0001_initial", database=alias, verbosity=0)
             with connections[alias].cursor() as cursor:
                 _copy_rows(old, cursor)
 
