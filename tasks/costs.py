@@ -228,7 +228,7 @@ class QuestionsToCome:
 
 
 def _dearest(groups: list[tuple[int, int]], total: int, size: int) -> int:
-    """Return the most HITs that so many questions can need, by redundancy, the largest first.
+    """Return the most HITs that this many questions can need, by redundancy, the largest first.
 
     groups: (redundancy, questions at most). A question that is left alone needs whole HITs: so
     not all are put where most answers are wanted, but of each group at most two bundles less.
@@ -245,7 +245,7 @@ def _dearest(groups: list[tuple[int, int]], total: int, size: int) -> int:
 
 
 def of_seeds(seeds: Counter[str], table: StageTable, places: int) -> QuestionsToCome:
-    """Return the questions that can be written in so many HITs of a stage about these seeds."""
+    """Return the questions that can be written in this many HITs of a stage about these seeds."""
     kind = kind_of(table)
     free, skips = kind.questions_per_hit(table), max(1, kind.skips(table).per_item)
     by_fold = {}
@@ -268,7 +268,7 @@ def places_of_seeds(seeds: Counter[str], table: StageTable) -> int:
 
 
 def places_of_sample(drawn: int, table: StageTable) -> int:
-    """Return the HITs that so many decided questions need, drawn for the stage at once."""
+    """Return the HITs that a number of decided questions need, drawn for the stage at once."""
     return table.redundancy.places({table.redundancy.of("test"): ceil(drawn / table.items_per_hit)})
 
 

@@ -95,7 +95,7 @@ def plan_postings(stage: Stage, now: datetime, wanted: int | None = None) -> int
     """Write a posting, its money reserved, for every place that can be opened now.
 
     Each unsubmitted place of a unit deserves one HIT, at most `places_at_once` open at once.
-    wanted: so many more, whatever places deserve. Returns how many were written; fewer than wanted
+    wanted: how many more, whatever places deserve. Returns how many were written; fewer than wanted
     when the budget is used up. Locks the stage.
     """
     with transaction.atomic():
@@ -150,7 +150,7 @@ def places_left(stage: Stage) -> int:
 
 
 def publish_pending(stage: Stage, now: datetime, most: int | None = None) -> int:
-    """Make a HIT of every posting in state publishing, at most so many; returns how many went live.
+    """Make a HIT of every posting in state publishing, at most `most`; returns how many went live.
 
     Safe to run twice and at once: the posting's token makes no second HIT for a day, and what is
     older is looked for first. Raises MarketplaceError; what went live before stays.
@@ -287,7 +287,7 @@ def is_open(stage: Stage) -> bool:
 def expire(posting: Posting) -> int:
     """Mark a posting expired and release its money; returns 1, or 0 if it has moved on since.
 
-    Whoever began it and may yet hand in, or be paid for what they saved, has its money then.
+    A worker who began it and may yet hand in, or be paid for what they saved, has its money.
     """
     as_read = {"state": posting.state, "reserved_cents": posting.reserved_cents}
     with transaction.atomic():

@@ -122,7 +122,7 @@ def create_hit_type(
 def create_hit(type_id: str, *, token: str, lifetime: timedelta, page: str) -> Hit:
     """Return a HIT with one place; for a day the same token makes no second HIT.
 
-    page: path of what it is part of, on this site, for whoever looks at the HIT there.
+    page: path of what it is part of, on this site, for people who look at the HIT there.
 
     One that was made before, by a call whose reply was lost, may be of another type: work is
     looked for under the type it has.
@@ -378,7 +378,7 @@ def send_message(person: str, *, subject: str, text: str) -> bool:
 
 @dataclass(frozen=True)
 class ListedBonus:
-    """What the marketplace lists of one bonus, whoever paid it."""
+    """What the marketplace lists of one bonus, ours or not."""
 
     assignment_id: str
     person: str

@@ -214,7 +214,7 @@ def call(operation: str, **parameters: object) -> Reply:
         status = error.response["ResponseMetadata"]["HTTPStatusCode"]
         code = error.response.get("TurkErrorCode", error.response["Error"]["Code"])
         retry = status >= 500 or error.response["Error"]["Code"] == "ThrottlingException"
-        # Whoever is not let in has been refused nothing: all of it is asked for again.
+        # A caller that is not let in has been refused nothing: all of it is asked for again.
         is_away = status in UNAVAILABLE or code in LOCKED_OUT
         if is_away:
             absence.missed(str(error), code)

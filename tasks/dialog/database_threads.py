@@ -17,7 +17,7 @@ CHECK_SECONDS = 5.0
 _checked = threading.local()
 Result = TypeVar("Result")
 Item = TypeVar("Item")
-# So many are stored at once at most.
+# The most that are stored at once.
 AT_ONCE = 200
 # No two commits begin sooner after each other: no reader notices it, and the more there is to
 # store, the more of it shares a statement and the change of threads. The first does not wait.
@@ -87,6 +87,6 @@ class GroupCommit(Generic[Item]):
                     done.set_exception(error)
             return
         for (_, done), result in zip(batch, results, strict=True):
-            # Whoever sent it may have gone meanwhile.
+            # Its sender may have gone meanwhile.
             if not done.cancelled():
                 done.set_result(result)

@@ -27,7 +27,7 @@ from tasks.dialog.socket_actions import Holder, State
 from tasks.models import Dialog, Ticket, TicketState
 
 log = logging.getLogger(__name__)
-# Whoever is back so soon has not been away: a socket that reloads, a line that was cut.
+# A worker who is back within this was not away: a page reloaded, or a line was cut.
 AWAY_SECONDS = 2.0
 # How often it is noted that sockets are still open, and looked whether a notice was lost.
 HEARTBEAT_SECONDS = 20

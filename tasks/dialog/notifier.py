@@ -52,7 +52,7 @@ class Connections:
         self._known: dict[int, tuple[int, Places]] = {}
 
     def note(self, ticket_id: int, process: str, is_here: bool, number: int) -> None:
-        """Note that a process has the ticket's pages or not any more, as one of so many."""
+        """Note whether a process has sockets of the ticket, and how many processes have."""
         _, places = self._known.pop(ticket_id, (0, Places()))
         places = places | {process} if is_here else places - {process}
         if not places:
@@ -150,7 +150,7 @@ class Notifier:
     def report_connection(
         self, ticket_id: int, is_here: bool, number: int, shown: Any = None
     ) -> None:
-        """Say that the ticket's pages are at this process or not any more, as one of so many.
+        """Report whether this process has sockets of the ticket, and how many processes have.
 
         shown: JSON of what they show; a process that has shown more lets them look.
         """

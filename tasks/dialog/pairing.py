@@ -177,7 +177,7 @@ def claim(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
 
 
 def sweep(stage: Stage, now: datetime, rng: random.Random) -> list[Dialog]:
-    """Pair those who wait and missed each other, whoever came first; returns the new dialogs.
+    """Pair those who wait and missed each other; returns the new dialogs.
 
     Many are planned and begun at once; where a plan fails, a few look for a partner one by one.
     """
@@ -211,7 +211,7 @@ def _begin_any(stage: Stage, me: WaitingWorker, now: datetime, rng: random.Rando
 
     Locks the ticket's row and then that of a partner whom nobody else is looking at, so that two
     who arrive at once may miss each other: `sweep` finds them. With the tickets their workers
-    are locked, as they are by whoever hands out work, so that nobody is shown a section in
+    are locked, as they are where work is handed out, so that nobody is shown a section in
     between. Raises NotNow.
     """
     values: dict[str, Any] = {
@@ -313,7 +313,7 @@ SELECT worker, seed, %(kind)s, %(now)s FROM person WHERE TRUE
 ON CONFLICT (worker_id, seed_id, kind) DO NOTHING RETURNING id
 """
 HOLD = f"{budget.RESERVE} RETURNING id"
-# Whoever looked for a section may have done so before the rows were locked: whether somebody was
+# A section may have been looked for before the rows were locked: whether somebody was
 # shown it meanwhile is seen only by a statement that begins later.
 KNOWN = """
 SELECT 1 FROM person

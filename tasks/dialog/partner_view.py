@@ -15,7 +15,7 @@ from tasks.work import dialog_rules as rules
 from tasks.work.dialog_rules import Ending, Role
 from tasks.work.passages import Section
 
-# So many dialogs that were not broken off tell how long one usually is.
+# The number of dialogs, not broken off, that tell how long one usually is.
 USUAL_OF = 50
 LEAST_PEOPLE = 10
 # In a dialog that nobody has.

@@ -96,7 +96,7 @@ def returned(lease_id: int, worker_id: str, now: datetime) -> tuple[int, bool] |
 def seen(ticket_ids: list[int], now: datetime) -> None:
     """Note that the sockets of these tickets still answer the server's ping.
 
-    A ticket that somebody else is writing is left to the next ping: whoever waited for many of them
+    A ticket that somebody else is writing is left to the next ping: one who waited for many of them
     could wait for one who waits for another of the same.
     """
     execute(SEEN, {"ticket": ticket_ids, "now": now})

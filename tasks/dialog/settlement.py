@@ -255,7 +255,7 @@ def _spans(turn: Turn, text: str) -> list[dict[str, object]]:
 def _goes_on(row: Dialog, role: Role, ticket: Ticket, table: DialogTable) -> bool:
     """Return whether the role's holder is offered a new partner; everybody else is done.
 
-    Whoever was left or has reported their partner is, unless they too have not answered the
+    Who was left or has reported their partner is, unless they too have not answered the
     check whether they are there.
     """
     if row.ending == Ending.REPORTED:

@@ -27,7 +27,7 @@ UNKNOWN, GONE, LATER = 4401, 4404, 1013
 # The server stops, and its pages come back to the next one.
 RESTARTED = 1012
 TOO_MANY = "Too many messages at once; wait a moment and send it again."
-# A page that has not read so many messages is not there any more.
+# A page that has left this many messages unread is not there any more.
 MOST_UNREAD = 200
 Message = dict[str, Any]
 

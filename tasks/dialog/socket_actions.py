@@ -173,7 +173,7 @@ def _claim(ticket: Ticket, now: datetime) -> Dialog | None:
 
 
 def _claim_again(row: Dialog, now: datetime) -> list[int]:
-    """Find a new partner for whoever was left; returns the tickets of whom that concerns."""
+    """Find a new partner for the one who was left; returns the tickets of whom that concerns."""
     left = Ticket.objects.filter(
         pk__in=[row.student_ticket_id, row.teacher_ticket_id], state=TicketState.WAITING
     )

@@ -1,4 +1,4 @@
-"""Sees to it that whoever works on a HIT has money held for them, also where somebody did before.
+"""Holds money for everybody who works on a HIT, also where somebody did before.
 
 A HIT holds its reward once. Who ran out of time may still hand in, or is paid for what was saved:
 before somebody else takes the HIT over, as much is held for the one who was there.
@@ -17,7 +17,7 @@ from tasks.models import Lease, LeaseState, Posting, PostingState, Session, Subm
 
 # Of these something may come that is paid: late work, or the share of what was saved.
 OPEN = (LeaseState.LIVE, LeaseState.EXPIRED)
-# In one statement, so that whoever is not among the people has been paid out of what it shows.
+# In one statement, so that who is not among the people has been paid out of what it shows.
 HERE = JoinedQuery(
     Table("posting", Posting, "id state reward_cents reserved_cents"),
     Table("session", Session, "id", "session.posting_id = posting.id", optional=True),
@@ -71,7 +71,7 @@ def hold_reserves(
 ) -> int:
     """Hold what was promised, and return the cents held for a new lease itself beside its HIT's.
 
-    Whoever goes on with the very unit they had begun is paid for it once. Raises ReserveFailed.
+    Who goes on with the very unit they had begun is paid for it once. Raises ReserveFailed.
     """
     cost = cost_cents(posting, parameters)
     again = [
@@ -117,7 +117,7 @@ def take_from_posting(lease: Lease, cents: int, now: datetime) -> bool:
 
 
 def hand_on_reserve(posting: Posting) -> bool:
-    """Leave the money of a HIT that ends to whoever began it and may yet be paid, if anybody.
+    """Leave the money of a HIT that ends to a worker who began it and may yet be paid, if any.
 
     Expects a transaction; returns whether somebody has it now.
     """

@@ -233,7 +233,7 @@ def mark_approved(work: Work, state: ReceiptState, now: datetime) -> None:
     with transaction.atomic():
         if not change_state(work, [state], ReceiptState.APPROVED):
             return
-        # Whoever hands in locks the HIT's row too: from here on their work is in, or sees it paid.
+        # Handing in locks the HIT's row too: from here on such work is in, or sees it paid.
         Posting.objects.filter(pk=work.session.posting_id).update(state=PostingState.SETTLED)
         # Work that came after its HIT had been decided waits for no receipt any more.
         Submission.objects.filter(lease__session=work.session, state=ReceiptState.HELD).update(

@@ -97,8 +97,8 @@ def worst_cents(
 ) -> int:
     """Return what `more` examples can make due at most, after `n_examples` and paid `n_blocks`.
 
-    cost: what an amount costs with its fee. Every block needs examples of its own, whoever
-    writes them, and ends with one that is new.
+    cost: what an amount costs with its fee. Every block needs examples of its own,
+    of any writer, and ends with one that is new.
     """
     every = table.top_every_examples
     rounds = (n_examples + more) // every - n_examples // every
@@ -180,7 +180,7 @@ def cost_cents(cents: int, parameters: Parameters) -> int:
 
 
 def most_cents(n_examples: int, table: StageTable, parameters: Parameters) -> int:
-    """Return what the bonuses of so many examples cost at most, with fees."""
+    """Return what the bonuses of this many examples cost at most, with fees."""
     bonuses = bonuses_of(table)
     if bonuses is None:
         return 0

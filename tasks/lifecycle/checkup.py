@@ -163,7 +163,7 @@ def unconfirmed() -> list[str]:
     late = Submission.objects.filter(
         state=ReceiptState.HELD,
         received_at__lt=timezone.now() - LOST_AFTER - LATE,
-        # Whoever has a HIT of their own collects what they are owed when they like.
+        # Workers with a HIT of their own collect what they are owed when they like.
         payments__state=PaymentState.DUE,
         payments__posting__worker__isnull=True,
     ).distinct()

@@ -39,7 +39,7 @@ CLAIM = timedelta(seconds=2.5)
 FAILED = "steps failed"
 # A round that is at work says so this often.
 RENEW_SECONDS = 0.5
-# So many of each stage's HITs go up before anybody is paid, and all others after it: when an outage
+# How many of each stage's HITs go up before anybody is paid, the others after it: when an outage
 # is over there are many of both, and each takes its time.
 FIRST_HITS = 10
 # What is taken between two other steps too: who is owed something waits for a few others at most.

@@ -267,7 +267,7 @@ def _too_little(each: Shortfall, parameters: Parameters) -> str:
 
 @dataclass(frozen=True)
 class UnfinishedWork:
-    """`hits` nobody works on hold `held_cents`; whoever is at work has time until `until`.
+    """`hits` nobody works on hold `held_cents`; workers at work have time until `until`.
 
     `places` of the main task nobody has handed in; `due_cents` is owed and not confirmed, fees
     included.

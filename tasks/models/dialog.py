@@ -45,7 +45,7 @@ class TicketState(models.TextChoices):
 class Ticket(models.Model):
     """One person's place in the dialogs of a stage, as long as its lease lasts.
 
-    Tickets are numbered as people come: whoever has a lower one is paired first, also after a
+    Tickets are numbered as people come: who has a lower one is paired first, also after a
     partner has left. `waiting_since` is since when the wait that goes on is paid,
     `waited_seconds` adds up those that are over; `seen_at` is the last sign of presence, None
     before the first; `ready` is whether the holder has answered the present check;

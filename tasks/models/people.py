@@ -151,7 +151,7 @@ class Grant(models.Model):
 class StageQualificationTypes(models.Model):
     """The marketplace's qualification types by which it knows who can take a stage's HITs.
 
-    `entry_id` is held by whoever has one of the qualifications that will do, `closed_id` by whoever
+    `entry_id` is held by workers with one of the qualifications that will do, `closed_id` by those
     the stage has nothing for. Empty until they exist.
     """
 

@@ -167,7 +167,7 @@ def no_work(request: HttpRequest) -> HttpResponse:
 
 
 def not_held(request: HttpRequest) -> HttpResponse:
-    """Say that the HIT's money is kept for whoever was at it before."""
+    """Say that the HIT's money is kept for the one who was at it before."""
     return notice(
         request,
         "This HIT cannot be taken right now",

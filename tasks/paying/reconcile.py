@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 LOST_AFTER = timedelta(hours=1)
 # Nobody asks the marketplace about a worker who has saved, or was there, within this time.
 QUIET = timedelta(minutes=3)
-# So many that are confirmed are paid before more are asked about.
+# How many confirmed ones are paid before more are asked about.
 FEW = 5
 LONGEST_REFUSAL = 500
 
@@ -124,7 +124,7 @@ def _settle_compensation(
     posting: Posting, assignment: marketplace.Assignment, now: datetime
 ) -> int:
     due = Payment.objects.filter(posting=posting, state=PaymentState.DUE)
-    # Nobody else can take it: whoever it is listed for is the worker, by whatever id.
+    # Nobody else can take it: the person it is listed for is the worker, by whatever id.
     if not due.exists():
         log.warning("The compensation HIT %s was handed in with nothing due.", assignment.hit_id)
         return 0
@@ -152,8 +152,8 @@ def find_returned(collection: Collection, now: datetime) -> int:
 def free_returned(session: Session, stage: Stage, now: datetime) -> int:
     """End the leases of other HITs of the stage that the session's worker has returned.
 
-    Whoever takes another HIT of the kind goes on where they stopped. A marketplace that does not
-    answer is asked again by `find_returned`.
+    Who takes another HIT of the kind goes on where they stopped. A marketplace that does not answer
+    is asked again by `find_returned`.
     """
     others = Lease.objects.filter(
         worker_id=session.worker_id, unit__stage=stage, state=LeaseState.LIVE

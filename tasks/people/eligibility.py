@@ -3,7 +3,7 @@
 A worker is unknown here until they enter a HIT for the first time: then nothing is in their way.
 What keeps them out later (they have written or seen what is left, have done what is done once, do
 not agree to the consent text, are given no more work) the marketplace cannot know. It is told by a
-qualification that whoever the stage has nothing for holds, and that its HITs are not shown to.
+qualification that workers hold whom the stage has nothing for, and that its HITs are not shown to.
 """
 
 import logging
@@ -143,7 +143,7 @@ def tell_marketplace(collection: Collection) -> int:
 def waiting_for_others(collections: Iterable[Collection]) -> list[Stage]:
     """Return the open stages with free places that nobody may take who was here or was let in.
 
-    Tests that open others are none of them: whoever has passed has nothing left to do there. One
+    Tests that open others are none of them: who has passed has nothing left to do there. One
     query, whatever the number of collections.
     """
     closed = Eligibility.objects.filter(stage=OuterRef(OuterRef("pk")), is_closed=True)
@@ -177,7 +177,7 @@ def _is_test(stage: Stage) -> bool:
 
 
 def close_for_now(worker: Worker, stage: Stage) -> None:
-    """Keep the stage's HITs from being offered again at once to whoever came in vain.
+    """Keep the stage's HITs from being offered again at once to one who came in vain.
 
     A marketplace that does not answer is told in the next round. Expects no transaction.
     """

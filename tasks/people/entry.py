@@ -38,7 +38,7 @@ SESSION_QUERY = JoinedQuery(
 
 
 class Refused(Exception):
-    """The entry is not believed; `title` and the message are shown to whoever came."""
+    """The entry is not believed; `title` and the message are shown to the person."""
 
     def __init__(self, title: str, message: str) -> None:
         super().__init__(message)
@@ -142,7 +142,7 @@ def _allowed(address: str) -> str:
 
 
 def open_session(entry: Entry, posting: Posting, now: datetime) -> Session:
-    """Return the person's stay on the posting; whoever held it before has returned it."""
+    """Return the person's session on the posting; who held it before has returned it."""
     try:
         return _open_session(entry, posting, now)
     except IntegrityError:

@@ -221,7 +221,7 @@ def bearers_lease(request: HttpRequest) -> Lease:
     except (signing.BadSignature, ValueError, TypeError):
         raise AuthenticationFailed(GONE) from None
     lease = held_lease(pk, worker_id)
-    # Whoever was forgotten has no address left to hand anything back to.
+    # A person who was forgotten has no address left to hand anything back to.
     if lease is None or not lease.session.submit_url:
         raise AuthenticationFailed(GONE)
     return lease

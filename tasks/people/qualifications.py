@@ -121,7 +121,7 @@ def entry_id(stage: Stage) -> str:
 
 
 def closed_id(stage: Stage) -> str:
-    """Return the marketplace's id of what is held by whoever the stage has nothing for."""
+    """Return the marketplace's id of what workers hold whom the stage has nothing for."""
     table = parameters_of(stage.collection).stages()[stage.name]
     return _type_id(
         stage,
@@ -191,7 +191,7 @@ def stages_to_tell_of(stages: Iterable[Stage]) -> list[Stage]:
 def tell_marketplace(stage: Stage) -> int:
     """Bring the marketplace up to date on every decision; returns how many were told.
 
-    Whoever it does not know is logged and asked about again in the next round.
+    A person it does not know is logged and asked about again in the next round.
     """
     waiting = _untold([stage.pk]).select_related("worker__identity")
     grants = list(waiting)
@@ -212,9 +212,9 @@ def _untold(stages: Iterable[int]) -> QuerySet[Grant]:
 def _tell(grant: Grant, known: str, further: Iterable[Stage]) -> int:
     """Give the qualification `known`, or take it, which the worker reads with the decision's note.
 
-    Whoever did not pass is given 0 of it first: that is what was not passed, not withdrawn.
+    One who did not pass is given 0 of it first: it was not passed, not withdrawn.
 
-    The stages `further` are open to whoever has passed this or another that will do.
+    The stages `further` are open to those who have passed this or another that will do.
     """
     person = grant.worker.identity.person
     for stage in further:

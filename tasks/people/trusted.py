@@ -98,7 +98,7 @@ def let_in(
     with transaction.atomic():
         workers = [worker_known_as(person, now) for person in people]
         new = {worker.pk for stage in stages for worker in _let_in(stage, workers, by, now)}
-    # The test itself is not offered to whoever needs none.
+    # The test itself is not offered to people who need none.
     eligibility.record_eligibility(workers, stages)
     due_work.wake(collection.pk)
     return len(new)
@@ -172,7 +172,7 @@ def name_people(lines: Iterable[str], now: datetime) -> int:
         raise ActionError("Write a line for each person: their worker id, then the name.")
     people = called([person for person, *_ in parted])
     with transaction.atomic():
-        # In one order, whoever writes them down: two lists at once wait for each other once.
+        # In one order, so that two lists at once wait for each other once.
         for person, *name in sorted(parted, key=lambda line: people[line[0]]):
             name_worker(worker_known_as(people[person], now), *name or [""])
     return len(parted)

@@ -189,7 +189,7 @@ class Crowd:
             self._types = {one: tables[stage].kind for one, stage in types.items()}
             self.turns.wake()
         quiet = now - self._changed_at
-        # Whoever waits for a partner does nothing that others could wait for.
+        # A worker who waits for a partner does nothing that others could wait for.
         n_waiting = sum(worker.is_waiting for worker in self.workers)
         if self.turns.n_busy > n_waiting or quiet < settings.POLL_SECONDS + 1:
             return False

@@ -22,7 +22,7 @@ class Gap(NamedTuple):
 
 
 def gap(passage: Mapping[str, Any], rng: random.Random, around: int) -> Gap:
-    """Return one or two words of a passage with its tokens, and so many tokens on either side.
+    """Return one or two words of a passage with its tokens, and the tokens `around` them.
 
     Where the passage has no such place there are fewer of them, or none.
     """

@@ -53,9 +53,9 @@ def recruit(
     """Return a crowd that is ready to run; the same seed brings the same workers back.
 
     behaviour: a name of BEHAVIOURS or "mixed". replay: real work to type where it fits. observer:
-    is told what the workers meet; with one, whoever is stuck leaves and the others go on.
+    is told what the workers meet; with one, a worker who is stuck leaves and the others go on.
     most_seconds: then nobody begins more. Raises ProtocolError where the protocol has no simulated
-    workers, ValueError for a replay by one alone: whoever wrote a question never answers it.
+    workers, ValueError for a replay by one alone: the writer of a question never answers it.
     """
     if replay is not None and n_workers < 2:
         raise ValueError("Replay with two workers at least: nobody answers their own questions.")

@@ -21,7 +21,7 @@ AVAILABLE = "/hits/"
 # More pages than this without work or an end are a circle.
 MOST_PAGES = 6
 MOST_REFUSALS = 3
-# Others may be quicker to accept a HIT; after so many the list is looked at again.
+# Others may be quicker to accept a HIT; after this many the list is looked at again.
 MOST_TRIES = 4
 # Who was told that nothing is there for them leaves that kind of HIT alone for a while.
 SHORTEST_RELUCTANCE_SECONDS = 3.0
@@ -292,7 +292,7 @@ class SimulatedWorker:
         return self._talk is not None and self._talk.phase == WAITING
 
     def _converse(self, page: Page, work_page: WorkPage) -> str:
-        """Talk with whoever comes, then hand in; who leaves a partner alone returns the HIT."""
+        """Talk with the partner, then hand in; a worker who leaves the partner returns the HIT."""
         if self.talk is None:
             return self.give_back(page)
         self._talk = talk = self.talk(work_page.state)

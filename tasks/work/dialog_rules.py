@@ -164,7 +164,7 @@ def end(dialog: Dialog, role: Role, ending: Ending = Ending.ENDED) -> Dialog:
 
 
 def earned_cents(completed: int, limits: Limits) -> int:
-    """Return what each partner has earned by so many completed turns, whatever comes after."""
+    """Return what each partner has earned by the completed turns, whatever comes after."""
     schedule = limits.pay_cents
     return sum(schedule[:completed]) + schedule[-1] * max(0, completed - len(schedule))
 

@@ -35,7 +35,7 @@ ROUND = timedelta(seconds=2.5)
 # What just happened is followed up at once, and less often the longer nothing comes of it.
 SHORTEST = timedelta(seconds=2)
 WHILE_HANDED_IN = timedelta(seconds=15)
-# Whoever is at work may leave without a word; that is asked about now and then.
+# A worker may leave without a word; that is asked about now and then.
 WHILE_AT_WORK = timedelta(seconds=15)
 # Some things happen at the marketplace alone: HITs handed in empty, decided, or run out.
 WHILE_COLLECTING = timedelta(minutes=5)

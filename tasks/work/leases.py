@@ -353,7 +353,7 @@ def _free(kind_of_stage: str, stage: int, worker: str) -> QuerySet[Unit]:
 def _vacant(stage: int, worker: str, held: Sequence[LeaseState] = HELD) -> QuerySet[Unit]:
     """Return the stage's units with a free place, without those that the worker had.
 
-    None for whoever is given no more work of the collection.
+    None for a worker who is given no more work of the collection.
     """
     blocked = WorkerBlock.objects.filter(worker=worker, collection__stages=stage)
     mine = Lease.objects.filter(worker=worker, state__in=held)

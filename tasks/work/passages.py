@@ -14,7 +14,7 @@ from common.prepared_sql import execute
 from tasks.work.dialog_rules import Token
 from tasks.work.widgets.marked import markable
 
-# A statement by hand: whoever opens a HIT waits for it.
+# A statement by hand: everybody who opens a HIT waits for it.
 PASSAGES = """
 SELECT shown.seed_id, paragraph.id, paragraph.text, paragraph.links, paragraph.sentences,
     section.heading, article.title, corpus.language, corpus.direction

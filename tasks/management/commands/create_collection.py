@@ -17,7 +17,7 @@ from common.command_line import MANAGE, Printout, ResultCommand, amount, seed
 from tasks.crowd.requester_api import MarketplaceError, asked_once
 from tasks.people.trusted import check_groups
 
-# So many seeds anybody can try.
+# Seeds in a sample collection.
 GUESSED = 1 << 32
 # Where workers are told to write while nobody has said it.
 NOBODY = "ask@localhost"

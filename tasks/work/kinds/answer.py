@@ -5,19 +5,12 @@ from typing import TypedDict, cast
 
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import WritingChecks
-from tasks.models import Submission, Unit
+from tasks.models import Unit
 from tasks.work.kinds.kind import Data, Documents, Item, checks_as
-from tasks.work.kinds.voting import VotingKind, questions_shown, store_votes
+from tasks.work.kinds.voting import VotingKind, questions_shown
 from tasks.work.passages import passages_of, readable_titles
 from tasks.work.widgets import answer
 from tasks.work.widgets.problems import Problem
-
-
-class CleanedAnswer(TypedDict):
-    """What every cleaned answer has; what its type adds stands beside it."""
-
-    item: str
-    type: str
 
 
 class Link(TypedDict):
@@ -95,16 +88,3 @@ class AnswerKind(VotingKind):
     def categories(self, type: str, payload: Mapping[str, object]) -> dict[str, str]:
         """Return the type of the answer."""
         return {"answer type": type}
-
-    def store(self, submission: Submission, data: Data) -> None:
-        """Write one row per answer; expects the transaction of the submission."""
-        store_answers(submission, data)
-
-
-def store_answers(submission: Submission, data: Data) -> None:
-    """Write {"answers": […]} as rows, what a type adds as its payload; expects the transaction."""
-    votes = []
-    for given in cast(Sequence[CleanedAnswer], data["answers"]):
-        rest = {name: value for name, value in given.items() if name not in ("item", "type")}
-        votes.append((given["item"], given["type"], rest))
-    store_votes(submission, votes)

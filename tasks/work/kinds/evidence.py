@@ -13,7 +13,6 @@ from collector.protocols.stage_tables import (
     WritingChecks,
 )
 from tasks.models import Exposure, Lease, Submission, Unit, UnitItem, Worker
-from tasks.work.kinds.answer import store_answers
 from tasks.work.kinds.kind import Data, Documents, Item, Skips, checks_as, entries_of, table_as
 from tasks.work.kinds.voting import VotingKind, questions_shown
 from tasks.work.kinds.writing import (
@@ -191,7 +190,7 @@ class SearchAnswerKind(VotingKind):
     def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
         """Leave out units with a question about a seed that the worker has seen in any stage.
 
-        Whoever was shown it by this very unit may come back to it.
+        A worker who was shown it by this very unit may come back to it.
         """
         seen = Exposure.objects.filter(worker=worker).values("seed_id")
         items = UnitItem.objects.filter(unit=OuterRef("pk"), question__seed_id__in=seen)
@@ -235,7 +234,3 @@ class SearchAnswerKind(VotingKind):
     def categories(self, type: str, payload: Mapping[str, object]) -> dict[str, str]:
         """Return the type of the answer."""
         return {"answer type": type}
-
-    def store(self, submission: Submission, data: Data) -> None:
-        """Write one row per answer; expects the transaction of the submission."""
-        store_answers(submission, data)

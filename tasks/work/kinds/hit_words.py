@@ -32,7 +32,7 @@ def numbers_of(table: StageTable) -> dict[str, int]:
 
 
 def filled(text: str, values: Mapping[str, object]) -> str:
-    """Return the text with every value that it names in braces; what is none of them stays."""
+    """Return the text with every value that it names in braces; other braces stay."""
 
     def counted(found: re.Match[str]) -> str:
         number, one, many = values.get(found[1]), found[2], found[3]

@@ -105,7 +105,7 @@ class StageKind(ABC):
 
     @abstractmethod
     def seeds_shown(self, unit: Unit) -> list[int]:
-        """Return the ids of the seeds that the unit shows to whoever takes it."""
+        """Return the ids of the seeds that the unit shows."""
 
     @abstractmethod
     def page_items(self, unit: Unit) -> list[Item]:
@@ -157,7 +157,7 @@ class StageKind(ABC):
         return []
 
     def parts_wanted(self, table: StageTable, n_items: int) -> int:
-        """Return how many parts a HIT with so many items asks for, each an equal share of it."""
+        """Return how many parts a HIT with `n_items` asks for, each an equal share of it."""
         return n_items
 
     @abstractmethod
@@ -165,7 +165,7 @@ class StageKind(ABC):
         """Return how many of the parts that a HIT asks for a draft holds."""
 
     def share_done(self, data: Mapping[str, object], table: StageTable, n_items: int) -> Fraction:
-        """Return exactly how much of a HIT with so many items a draft holds, from 0 to 1."""
+        """Return exactly how much of a HIT with `n_items` a draft holds, from 0 to 1."""
         wanted = self.parts_wanted(table, n_items)
         return Fraction(min(self.parts_done(data), wanted), max(1, wanted))
 

@@ -51,7 +51,7 @@ class PairKind(WritingKind):
     def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
         """Leave out units with a pair the worker has seen elsewhere: skipped, or with its question.
 
-        Whoever was shown the pair by this very unit may come back to it.
+        A worker who was shown the pair by this very unit may come back to it.
         """
         return unseen(units, worker)
 

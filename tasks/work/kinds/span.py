@@ -9,7 +9,6 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import SpanChecks, SpanQuestionTable
 from tasks.models import Submission, Unit
-from tasks.work.kinds.answer import store_answers
 from tasks.work.kinds.kind import Data, Documents, Item, checks_as, entries_of, table_as
 from tasks.work.kinds.voting import VotingKind, questions_shown
 from tasks.work.kinds.writing import WritingKind, seeds_of, store_own_answers, store_questions
@@ -82,7 +81,7 @@ class SpanQuestionKind(WritingKind):
         return marked.clean_written(data, items, checks_as(parameters, SpanChecks))
 
     def parts_wanted(self, table: StageTable, n_items: int) -> int:
-        """Return how many questions a HIT about so many passages asks for."""
+        """Return how many questions a HIT about `n_items` passages asks for."""
         return n_items * table_as(table, SpanQuestionTable).questions_per_item
 
     def parts_done(self, data: Mapping[str, object]) -> int:
@@ -156,10 +155,6 @@ class SpanAnswerKind(VotingKind):
     def categories(self, type: str, payload: Mapping[str, object]) -> dict[str, str]:
         """Return the type of the answer."""
         return {"answer type": type}
-
-    def store(self, submission: Submission, data: Data) -> None:
-        """Write one row per answer; expects the transaction of the submission."""
-        store_answers(submission, data)
 
 
 def shuffled(items: Sequence[T], by: str) -> list[T]:

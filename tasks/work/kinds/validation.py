@@ -22,12 +22,10 @@ from tasks.models import (
     LeaseEnded,
     LeaseState,
     LockedAnswer,
-    Submission,
     Unit,
     UnitItem,
     Worker,
 )
-from tasks.work.kinds.answer import store_answers
 from tasks.work.kinds.kind import Data, Documents, Item, entries_of, protocol_problems, table_as
 from tasks.work.kinds.voting import VotingKind, questions_shown
 from tasks.work.passages import section_of
@@ -47,7 +45,7 @@ class ValidationKind(VotingKind):
     def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
         """Leave out units of a dialog the worker was in, or of a section they have seen elsewhere.
 
-        Whoever was shown the section by this very unit may come back to it.
+        A worker who was shown the section by this very unit may come back to it.
         """
         seen = Exposure.objects.filter(worker=worker).exclude(kind=SHOWS_NO_SECTION)
         items = UnitItem.objects.filter(unit=OuterRef("pk"))
@@ -115,10 +113,6 @@ class ValidationKind(VotingKind):
     def categories(self, type: str, payload: Mapping[str, object]) -> dict[str, str]:
         """Return whether there is an answer, and what was said beside it."""
         return reply.categories(type, payload)
-
-    def store(self, submission: Submission, data: Data) -> None:
-        """Write one row per answer; expects the transaction of the submission."""
-        store_answers(submission, data)
 
     def give_answer(
         self, lease: Lease, item: str, answer: object, items: Sequence[Item], now: datetime

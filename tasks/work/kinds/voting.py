@@ -1,6 +1,7 @@
 """What the kinds share whose workers answer or judge questions, and an answer in words."""
 
 from collections.abc import Mapping, Sequence
+from typing import TypedDict, cast
 
 import orjson
 from django.db.models import Exists, OuterRef, QuerySet
@@ -8,7 +9,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 from common.committed_cache import kept_once_committed
 from common.prepared_sql import execute, insert_all
 from tasks.models import Answer, Question, Submission, Unit, UnitItem, Worker
-from tasks.work.kinds.kind import StageKind, entries_of
+from tasks.work.kinds.kind import Data, StageKind, entries_of
+from tasks.work.kinds.writing import shared_values
 
 SHOWN = """
 SELECT item.position, question.seed_id, question.text, question.payload
@@ -33,6 +35,13 @@ TYPES = {
 }
 
 
+class CleanedAnswer(TypedDict):
+    """What every cleaned answer has; what its type adds stands beside it."""
+
+    item: str
+    type: str
+
+
 class VotingKind(StageKind):
     """A kind whose workers give one vote on each question of their unit."""
 
@@ -51,6 +60,14 @@ class VotingKind(StageKind):
         """Return how many answers of a draft have a type."""
         return sum(bool(answer.get("type")) for answer in entries_of(data, "answers"))
 
+    def store(self, submission: Submission, data: Data) -> None:
+        """Write {"answers": […]} as rows, what a type adds as payload; expects the transaction."""
+        votes = []
+        for given in cast(Sequence[CleanedAnswer], data["answers"]):
+            rest = {name: value for name, value in given.items() if name not in ("item", "type")}
+            votes.append((given["item"], given["type"], rest))
+        store_votes(submission, votes)
+
 
 def questions_shown(unit: Unit) -> list[tuple[str, int, str, dict[str, object]]]:
     """Return (item id, seed id, text, payload) of the unit's questions, in order."""
@@ -64,18 +81,10 @@ def store_votes(
     submission: Submission, votes: Sequence[tuple[str, str, Mapping[str, object]]]
 ) -> None:
     """Write (item id, type, payload) as rows, in order; expects the submission's transaction."""
-    lease = submission.lease
-    written = _written(lease.unit_id)
-    shared = {
-        "stage_id": lease.unit.stage_id,
-        "submission_id": submission.pk,
-        "worker_id": lease.worker_id,
-        "synthetic": submission.synthetic,
-        "created_at": submission.received_at,
-    }
+    written = _written(submission.lease.unit_id)
     insert_all(
         Answer,
-        shared,
+        shared_values(submission),
         [
             {
                 "question_id": written[item][0],

@@ -37,7 +37,7 @@ class WritingKind(StageKind):
 def unseen(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
     """Leave out units with a seed that the worker has been shown in any stage.
 
-    Whoever was shown it by this very unit may come back to it.
+    A worker who was shown it by this very unit may come back to it.
     """
     seen = Exposure.objects.filter(worker=worker).values("seed_id")
     items = UnitItem.objects.filter(unit=OuterRef("pk"), seed_id__in=seen)

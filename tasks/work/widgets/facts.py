@@ -31,7 +31,7 @@ def clean(
 
 
 def _place(entry: object) -> tuple[int, int]:
-    """Return an entry's paragraph and sentence; what is none is in no paragraph."""
+    """Return an entry's paragraph and sentence; anything else is in no paragraph."""
     if not isinstance(entry, list) or [type(number) for number in entry] != [int, int]:
         return -1, -1
     return entry[0], entry[1]

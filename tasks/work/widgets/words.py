@@ -43,7 +43,7 @@ def n_words(text: str) -> int:
 
 
 def copied(text: str, passage: str, many: int) -> str:
-    """Return the first run of the text's words, so many long, that a passage has, or ""."""
+    """Return the first run of the text's words, of that length, that a passage has, or ""."""
     words, read = words_of(text), f" {' '.join(words_of(passage.casefold()))} "
     for start in range(len(words)):
         length = 0.0
