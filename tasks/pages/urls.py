@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from tasks.pages import entry_views, notice_pages, page_api, receipt_page
+from tasks.pages import (
+    api_views as page_api,
+)
+from tasks.pages import (
+    entry_views,
+    notice_pages,
+)
+from tasks.pages import (
+    receipt_views as receipt_page,
+)
 
 # What is shown where this process does not know the protocol of the work.
 cannot_be_shown = notice_pages.cannot_be_shown

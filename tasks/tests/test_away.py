@@ -10,7 +10,7 @@ from django.test import Client
 from common.outages import OncePerOutage
 from common.tests.services_away import take_databases_away
 from tasks.models import Lease, Session
-from tasks.pages import page_api
+from tasks.pages import api_views as page_api
 from tasks.people import entry
 from tasks.people.lease_context import lease_token, session_token
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from tasks.models import Grant, Identity, Lease, LeaseState, Question, Session, Submission
-from tasks.pages.page_api import MOST_REPORTS
+from tasks.pages.api_views import MOST_REPORTS
 from tasks.people.qualifications import decide
 from tasks.tests.making import (
     consent,

@@ -9,7 +9,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from tasks.ledger.tests.making import begin, bundle, hand_in, make_pairs
 from tasks.models import Answer, Lease, Question, Skip
-from tasks.pages.receipt_page import Piece, pieces_of
+from tasks.pages.receipt_views import Piece, pieces_of
 from tasks.pages.work_page import items_of, trial_page
 from tasks.paying import compensation
 from tasks.people.lease_context import stage_context_of

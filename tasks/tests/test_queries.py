@@ -161,4 +161,4 @@ def test_an_answer_passes_eight_modules_from_post_to_row(client, collection, soo
     assert post(client, state, "submit", {"data": answers_for(state)}).status_code == 200
     assert len(ways) == 1
     assert len(ways[0]) <= 8, ways
-    assert "tasks.pages.page_api" in ways[0]
+    assert "tasks.pages.api_views" in ways[0]
