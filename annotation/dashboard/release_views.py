@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from html import escape, unescape
 from itertools import zip_longest
@@ -292,38 +291,6 @@ def _path(row: Release, name: str) -> Path | None:
     return path if path.is_relative_to(folder) and path.is_file() else None
 
 
-@dataclass(frozen=True)
-class ShownRun:
-    """One run; `is_late`: no machine has taken it up."""
-
-    row: BaselineRun
-    trained: Trained | None
-    is_late: bool
-
-    @property
-    def about(self) -> str:
-        """Return what it is, blank for what the protocol has no longer."""
-        return self.trained.about if self.trained else ""
-
-    @property
-    def paper(self) -> str:
-        """Return the paper's own numbers, with where they stand there."""
-        told = self.trained.paper.items() if self.trained else ()
-        numbers = ", ".join(f"{name} {value:g}" for name, value in told if value is not None)
-        return f"{numbers} ({self.trained.source})" if self.trained and numbers else ""
-
-    @property
-    def left(self) -> str:
-        """Return how long the rest of its step takes, blank where that is not known."""
-        seconds = self.row.seconds_left
-        return "" if seconds is None else f"about {duration(seconds)} left"
-
-    @property
-    def recipe(self) -> str:
-        """Return the recipe in a word or two."""
-        return RECIPES.get(self.row.recipe, self.row.recipe).partition(",")[0]
-
-
 def trained_baselines(context: CollectionContext) -> dict[str, Trained]:
     """Return the baselines that can be trained from a release of the collection, by name.
 
@@ -404,19 +371,27 @@ def end_baseline(
 
 
 def _runs(context: CollectionContext, release: Release) -> dict[str, Any]:
-    known, now = trained_baselines(context), timezone.now()
-    rows = BaselineRun.objects.filter(release=release)
-    return {
-        "release": release,
-        "runs": [
-            ShownRun(
-                row,
-                known.get(row.name),
-                row.state == WorkState.WAITING and row.asked_at < now - SOON,
-            )
-            for row in rows
-        ],
-    }
+    """Return the runs of a release; `is_late`: no machine has taken it up.
+
+    `about` is blank for what the protocol has no longer; `paper` has the paper's own numbers, with
+    where they stand there; `left` is how long the rest of its step takes, where that is known.
+    """
+    known, now, runs = trained_baselines(context), timezone.now(), []
+    for row in BaselineRun.objects.filter(release=release):
+        trained, seconds = known.get(row.name), row.seconds_left
+        of_paper = trained.paper.items() if trained else ()
+        numbers = ", ".join(f"{name} {value:g}" for name, value in of_paper if value is not None)
+        runs.append(
+            {
+                "row": row,
+                "about": trained.about if trained else "",
+                "paper": f"{numbers} ({trained.source})" if trained and numbers else "",
+                "left": "" if seconds is None else f"about {duration(seconds)} left",
+                "recipe": RECIPES.get(row.recipe, row.recipe).partition(",")[0],
+                "is_late": row.state == WorkState.WAITING and row.asked_at < now - SOON,
+            }
+        )
+    return {"release": release, "runs": runs}
 
 
 @collection_page

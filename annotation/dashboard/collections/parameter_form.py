@@ -29,50 +29,17 @@ YES, NO = "yes", "no"
 
 
 @dataclass(frozen=True)
-class Field:
-    """One parameter: `value` as it stands in the form, `wrong` what to mend."""
-
-    key: str
-    label: str
-    help: str
-    value: str
-    wrong: str
-    is_long: bool
-    is_number: bool
-
-
-@dataclass(frozen=True)
-class Group:
-    """The parameters of one table."""
-
-    name: str
-    fields: list[Field]
-
-    @property
-    def numbers(self) -> list[Field]:
-        """Return amounts and counts: what is changed most."""
-        return [field for field in self.fields if field.is_number]
-
-    @property
-    def words(self) -> list[Field]:
-        """Return names and descriptions."""
-        return [field for field in self.fields if not field.is_number]
-
-    @property
-    def is_wrong(self) -> bool:
-        """Return whether something in it must be mended: then it is shown open."""
-        return any(field.wrong for field in self.fields)
-
-
-@dataclass(frozen=True)
 class ParameterSheet:
     """`always` may change at any time, `draft` before the first publication alone.
 
-    `wanted` holds what was typed and differs; `problems` what could not be read, by key.
+    `wanted` holds what was typed and differs; `problems` what could not be read, by key. A group
+    has the fields of one table: `numbers` are amounts and counts, what is changed most, `words`
+    names and descriptions; what `is_wrong` is shown open. A field has its `value` as it stands in
+    the form, and in `wrong` what to mend.
     """
 
-    always: list[Group]
-    draft: list[Group]
+    always: list[dict[str, Any]]
+    draft: list[dict[str, Any]]
     wanted: dict[str, Any]
     problems: dict[str, str]
 
@@ -111,21 +78,21 @@ def sheet_of(context: CollectionContext, given: Mapping[str, str]) -> ParameterS
             if value != stored[key]:
                 wanted[key] = value
 
-    def field(key: str) -> Field:
+    def field(key: str) -> dict[str, Any]:
         _, *path = key.split(".")
         name, value = key.rpartition(".")[2], stored[key]
         is_list = isinstance(value, list)
         # A value in a table inside a table is "Redundancy, train".
         nested = ", ".join(path).replace("_", " ").capitalize()
-        return Field(
-            key=key,
-            label=own_label(name) if key.count(".") < 2 else nested,
-            help=help_of(context.parameters, key) + (" One a line." if is_list else ""),
-            value=given.get(key, _typed(context, key, stored)),
-            wrong=problems.get(key, ""),
-            is_long=name in LONG or is_list,
-            is_number=not is_list and (isinstance(value, int | float) or is_money(key)),
-        )
+        return {
+            "key": key,
+            "label": own_label(name) if key.count(".") < 2 else nested,
+            "help": help_of(context.parameters, key) + (" One a line." if is_list else ""),
+            "value": given.get(key, _typed(context, key, stored)),
+            "wrong": problems.get(key, ""),
+            "is_long": name in LONG or is_list,
+            "is_number": not is_list and (isinstance(value, int | float) or is_money(key)),
+        }
 
     return ParameterSheet(_grouped(always, field), _grouped(others, field), wanted, problems)
 
@@ -134,11 +101,20 @@ def _typed(context: CollectionContext, key: str, stored: Mapping[str, Any]) -> s
     return editable_value(key, stored[key], context.parameters)
 
 
-def _grouped(keys: list[str], field: Any) -> list[Group]:
-    groups: dict[str, list[Field]] = {}
+def _grouped(keys: list[str], field: Any) -> list[dict[str, Any]]:
+    groups: dict[str, list[dict[str, Any]]] = {}
     for key in keys:
         groups.setdefault(key.partition(".")[0], []).append(field(key))
-    return [Group(name.replace("_", " ").capitalize(), fields) for name, fields in groups.items()]
+    return [
+        {
+            "name": name.replace("_", " ").capitalize(),
+            "fields": fields,
+            "numbers": [one for one in fields if one["is_number"]],
+            "words": [one for one in fields if not one["is_number"]],
+            "is_wrong": any(one["wrong"] for one in fields),
+        }
+        for name, fields in groups.items()
+    ]
 
 
 def _leaves(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
