@@ -405,21 +405,6 @@ WHO = {
 }
 
 
-class InviteForm(forms.Form):
-    """Who is invited, how, and into which group."""
-
-    who = forms.ChoiceField(label="Who", choices=list(WHO.items()), widget=forms.RadioSelect)
-    delivery = forms.ChoiceField(label="How", widget=forms.RadioSelect)
-    group = forms.ChoiceField(
-        label="Group", required=False, help_text="Whoever comes in by the link is a member then."
-    )
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self.fields["delivery"].choices = ways()  # type: ignore[attr-defined]
-        self.fields["group"].choices = group_choices()  # type: ignore[attr-defined]
-
-
 def ways() -> list[tuple[str, str]]:
     """Return how links can be handed over here; by mail only where mail is set up."""
     found = [(InvitationDelivery.MAIL.value, "By mail, now")] if mail_from() else []
@@ -438,6 +423,19 @@ def group_choices() -> list[tuple[str, str]]:
     return [("", "no group"), *((str(row.pk), str(row)) for row in all_groups())]
 
 
+class InviteForm(forms.Form):
+    """Who is invited, how, and into which group."""
+
+    who = forms.ChoiceField(label="Who", choices=list(WHO.items()), widget=forms.RadioSelect)
+    delivery = forms.ChoiceField(label="How", choices=ways, widget=forms.RadioSelect)
+    group = forms.ChoiceField(
+        label="Group",
+        choices=group_choices,
+        required=False,
+        help_text="Whoever comes in by the link is a member then.",
+    )
+
+
 class ClassCodeForm(forms.Form):
     """One code for many."""
 
@@ -445,12 +443,11 @@ class ClassCodeForm(forms.Form):
     n_seats = forms.IntegerField(label="Seats", min_value=1, max_value=10_000, initial=30)
     days = forms.IntegerField(label="Good for (days)", min_value=1, max_value=365, initial=14)
     group = forms.ChoiceField(
-        label="Group", required=False, help_text="Everybody who joins becomes a member."
+        label="Group",
+        choices=group_choices,
+        required=False,
+        help_text="Everybody who joins becomes a member.",
     )
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self.fields["group"].choices = group_choices()  # type: ignore[attr-defined]
 
 
 @host_page
