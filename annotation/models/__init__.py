@@ -1,11 +1,11 @@
 """The rows of verdicts, splits, judged difficulty and releases."""
 
-from annotation.models.baselines import BaselineRun
-from annotation.models.official import OfficialArticle, OfficialFile
-from annotation.models.rehearsal import Rehearsal, RehearsalPage
+from annotation.models.long_work import BaselineRun, Rehearsal, RehearsalPage
 from annotation.models.release import (
     About,
     Context,
+    OfficialArticle,
+    OfficialFile,
     Release,
     ReleaseOrder,
     Statement,
