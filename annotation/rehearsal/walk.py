@@ -170,12 +170,7 @@ def walk(
         # The tables are made as models have them: nothing is there to migrate.
         call_command("migrate", database=database, run_syncdb=True, verbosity=0)
     make_requester()
-    collection = load_copy(copy)
-    if any(kind_of(stage).searches for stage in collection.stages.all()):
-        try:
-            build_passages(collection.corpus)
-        except RetrievalError as error:
-            raise ActionError(str(error)) from None
+    collection = load_indexed(copy)
     rows = estimate(collection)
     money = totals(collection, rows)
     # What it costs is told afterwards: nobody is kept from working by it.
@@ -209,6 +204,20 @@ def walk(
     collection.refresh_from_db()
     findings = findings_of(collection, diary, result, money)
     return findings, [asdict(page) for page in _in_order(collection, diary)]
+
+
+def load_indexed(copy: Path) -> Collection:
+    """Return the collection of the copy, with its passages indexed where a stage searches them.
+
+    Raises ActionError for a corpus that is being read.
+    """
+    collection = load_copy(copy)
+    if any(kind_of(stage).searches for stage in collection.stages.all()):
+        try:
+            build_passages(collection.corpus)
+        except RetrievalError as error:
+            raise ActionError(str(error)) from None
+    return collection
 
 
 def _in_order(collection: Collection, diary: Diary) -> list[SeenPage]:

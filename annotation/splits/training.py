@@ -91,27 +91,7 @@ def _train(fold: Fold, tell: Callable[[Fold], object]) -> None:
                 fold.step, fold.share_done, _ = process.progress()
                 fold.say(fold.step, fold.share_done)
                 tell(fold)
-            questions = dict(
-                HeldOutPrediction.objects.filter(fold=fold).values_list(
-                    "question__key", "question_id"
-                )
-            )
-            rows = [
-                HeldOutPrediction(
-                    run=fold.run,
-                    fold=fold,
-                    question_id=questions[one.key],
-                    answer=one.answer,
-                    loss=one.loss,
-                )
-                for one in process.predictions()
-            ]
-            if len(rows) != len(questions):
-                raise ReaderDied(f"it answered {len(rows)} of {len(questions)} questions")
-            with transaction.atomic():
-                fold.finish()
-                HeldOutPrediction.objects.filter(fold=fold).delete()
-                HeldOutPrediction.objects.bulk_create(rows, batch_size=BATCH)
+            store_predictions(fold, process)
         finally:
             process.stop()
 
@@ -125,6 +105,29 @@ def _examples(fold: Fold, *, own: bool) -> Iterator[Example]:
             pk__in=chosen.values("question_id"), verdict__isnull=False
         ).order_by(CodePoints("key"))
     )
+
+
+def store_predictions(fold: Fold, process: ReaderProcess) -> None:
+    """Write the predictions and end the fold in one step; raises LostClaim."""
+    questions = dict(
+        HeldOutPrediction.objects.filter(fold=fold).values_list("question__key", "question_id")
+    )
+    rows = [
+        HeldOutPrediction(
+            run=fold.run,
+            fold=fold,
+            question_id=questions[one.key],
+            answer=one.answer,
+            loss=one.loss,
+        )
+        for one in process.predictions()
+    ]
+    if len(rows) != len(questions):
+        raise ReaderDied(f"it answered {len(rows)} of {len(questions)} questions")
+    with transaction.atomic():
+        fold.finish()
+        HeldOutPrediction.objects.filter(fold=fold).delete()
+        HeldOutPrediction.objects.bulk_create(rows, batch_size=BATCH)
 
 
 def work_on(

@@ -193,7 +193,7 @@ def test_a_fold_whose_worker_died_silently_is_claimed_by_another(quick):
     reader = QuickReader(None)
     reader.keys = list(dead.predictions.values_list("question__key", flat=True))
     with pytest.raises(LostClaim):
-        training._store(late, reader)
+        training.store_predictions(late, reader)
     assert list(dead.predictions.values_list("question", "answer", "loss")) == before
 
 

@@ -19,9 +19,9 @@ def test_in_the_empty_home_of_a_rehearsal_a_search_finds_passages(
 ) -> None:
     settings.HOME = tmp_path / "home of the copy"
     monkeypatch.setattr(walk, "load_copy", lambda copy: collection)
-    loaded = walk._load(tmp_path / "copy.jsonl")
+    loaded = walk.load_indexed(tmp_path / "copy.jsonl")
     assert passages.search(loaded.corpus, "lighthouse Carrow", 3)
     settings.HOME = tmp_path / "home of the next"
     collection.corpus.state = CorpusState.INGESTING
     with pytest.raises(ActionError, match="is not ready"):
-        walk._load(tmp_path / "copy.jsonl")
+        walk.load_indexed(tmp_path / "copy.jsonl")
