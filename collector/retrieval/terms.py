@@ -6,7 +6,7 @@ They are of the script, not of a language: an Arabic name in an English text is 
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -58,7 +58,15 @@ def counts(word: str) -> bool:
 
 def grams(text: str) -> list[str]:
     """Return the single words and pairs of neighbours that count, as often as they occur."""
-    return list(_grams(words(text)))
+    found = words(text)
+    kept = [counts(word) for word in found]
+    singles_and_pairs = []
+    for at, word in enumerate(found):
+        if kept[at]:
+            singles_and_pairs.append(word)
+            if at + 1 < len(found) and kept[at + 1]:
+                singles_and_pairs.append(word + JOINT + found[at + 1])
+    return singles_and_pairs
 
 
 def bucket(gram: str) -> int:
@@ -66,15 +74,6 @@ def bucket(gram: str) -> int:
     from murmurhash.mrmr import hash_unicode
 
     return int(hash_unicode(gram)) % N_BUCKETS
-
-
-def _grams(found: list[str]) -> Iterator[str]:
-    kept = [counts(word) for word in found]
-    for at, word in enumerate(found):
-        if kept[at]:
-            yield word
-            if at + 1 < len(found) and kept[at + 1]:
-                yield word + JOINT + found[at + 1]
 
 
 @lru_cache(maxsize=2)
@@ -125,7 +124,24 @@ def terms(text: str) -> list[str]:
     A run of a script that parts no words gives its pairs of neighbouring characters, or the
     character that stands alone.
     """
-    return list(_terms(text))
+    found: list[str] = []
+    for word in words(_LEFT_OUT.sub("", unicodedata.normalize("NFKD", text)).translate(_ARABIC)):
+        if not word[0].isalnum():
+            continue
+        if word.isascii():
+            found.append(word)
+            continue
+        composed = unicodedata.normalize("NFC", word)
+        at = 0
+        for match in _UNPARTED.finditer(composed):
+            if at < match.start():
+                found.append(composed[at : match.start()])
+            run = match.group()
+            found += [run[place : place + 2] for place in range(len(run) - 1)] or [run]
+            at = match.end()
+        if at < len(composed):
+            found.append(composed[at:])
+    return found
 
 
 def has_unparted(text: str) -> bool:
@@ -141,31 +157,6 @@ def parts_no_words(language: str) -> bool:
 def parted(text: str) -> str:
     """Return a text with blanks around each character of a script that writes none."""
     return _UNPARTED.sub(lambda run: f" {' '.join(run.group())} ", text)
-
-
-def _terms(text: str) -> Iterator[str]:
-    for word in words(_LEFT_OUT.sub("", unicodedata.normalize("NFKD", text)).translate(_ARABIC)):
-        if not word[0].isalnum():
-            continue
-        if word.isascii():
-            yield word
-            continue
-        composed = unicodedata.normalize("NFC", word)
-        at = 0
-        for run in _UNPARTED.finditer(composed):
-            if at < run.start():
-                yield composed[at : run.start()]
-            yield from _pairs(run.group())
-            at = run.end()
-        if at < len(composed):
-            yield composed[at:]
-
-
-def _pairs(run: str) -> Iterator[str]:
-    if len(run) == 1:
-        yield run
-    for at in range(len(run) - 1):
-        yield run[at : at + 2]
 
 
 # So many neighbouring terms are a shingle: a changed word changes three of them.

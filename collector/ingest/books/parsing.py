@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -584,7 +585,7 @@ MAX_DOCUMENT, MAX_TITLE, MAX_HEADING = 64, 250, 300
 LEAST_WORDS = 100
 
 # What a process that reads has been started with.
-_given: tuple[Any, ...]
+_read: Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
@@ -687,24 +688,22 @@ def identify_books(
     paths: Sequence[Path], tables: Tables, processes: int
 ) -> Iterator[IdentifiedBook]:
     """Yield which books the files hold, in order; raises BookError, as for what passes limits."""
-    yield from _in_processes(processes, _identify_limited, paths, tables)
+    yield from _in_processes(processes, paths, partial(identify, tables=tables))
 
 
 def read_books(
     found: Sequence[IdentifiedBook], language: str, passage_tokens: int, processes: int
 ) -> Iterator[BookRecord]:
     """Yield the books in order, whatever the number of processes; raises BookError."""
-    yield from _in_processes(processes, _read_limited, found, language, passage_tokens)
+    read = partial(read_book, language=language, passage_tokens=passage_tokens)
+    yield from _in_processes(processes, found, read, language)
 
 
 def _in_processes(
-    processes: int,
-    read: Callable[..., Result],
-    work: Sequence[Any],
-    *given: Any,
+    processes: int, work: Sequence[Any], read: Callable[[Any], Result], language: str = ""
 ) -> Iterator[Result]:
     try:
-        yield from in_processes(max(1, processes), read, iter(work), _start, *given)
+        yield from in_processes(max(1, processes), _limited, iter(work), _start, read, language)
     except BrokenProcessPool as error:
         raise BookError(
             "a process that reads books ended, perhaps for lack of memory; run the same command "
@@ -712,32 +711,18 @@ def _in_processes(
         ) from error
 
 
-def _start(*given: Any) -> None:
-    global _given
-    _given = given
+def _start(read: Callable[[Any], Any], language: str) -> None:
+    global _read
+    _read = read
+    if language:
+        # Loaded once, for all the children that are forked from this process.
+        tokens("", language)
 
 
-def _identify_limited(path: Path) -> IdentifiedBook:
-    return _limited(_identify, path, path)
-
-
-def _identify(path: Path) -> IdentifiedBook:
-    return identify(path, *_given)
-
-
-def _read_limited(found: IdentifiedBook) -> BookRecord:
-    # Loaded once, for all the children that are forked from this process.
-    tokens("", _given[0])
-    return _limited(_read, found, found.path)
-
-
-def _read(found: IdentifiedBook) -> BookRecord:
-    return read_book(found, *_given)
-
-
-def _limited(function: Callable[[Any], Result], argument: Any, path: Path) -> Result:
+def _limited(each: Any) -> Any:
+    path = each if isinstance(each, Path) else each.path
     try:
-        return run_limited(function, argument, Limits(cpu_seconds(path.stat().st_size), (path,)))
+        return run_limited(_read, each, Limits(cpu_seconds(path.stat().st_size), (path,)))
     except PassedLimit as limit:
         raise BookError(
             f"{path.name} is no book that can be read: it takes {limit}. Give it as plain text."
