@@ -1,7 +1,7 @@
 """Answers pages for an ASGI server: a body is awaited before its page takes a thread.
 
-Whoever sends slowly, or nothing at all, holds a connection and nothing else. Whoever waits for a
-database that has stopped is told so.
+A client that sends slowly, or nothing at all, holds a connection and nothing else. Requests that
+wait for a stopped database are answered with that reason.
 """
 
 import asyncio
@@ -30,21 +30,21 @@ from common import outages
 from common.long_bodies import SHORT_BYTES, may_send
 
 log = logging.getLogger(__name__)
-# So many pages are made at once by a process: they wait for the database mostly, and each thread
+# Pages that a process makes at once: they wait for the database mostly, and each thread
 # keeps a connection of its own.
 THREADS = 4
 # Where pages of one process ask each other, all must never wait for one more.
 THREADS_OF_BOTH_SITES = 32
 # What takes longer may be a page whose database has stopped: that is looked into, once in a while.
 PATIENCE_SECONDS = 4.0
-# What was seen of the databases holds for everybody who waits, for so long.
+# How long a look at the databases is believed, for all requests that wait.
 SEEN_SECONDS = 1.0
-# A body has so many seconds, and one more for each so many bytes of it that have come; the rule is
-# that of Apache's mod_reqtimeout.
+# The seconds that a body has, and the bytes of it that each give it one second more: the rule of
+# Apache's mod_reqtimeout.
 BODY_SECONDS, BYTES_A_SECOND = 20.0, 16_000
 # What is longer is kept in a file, and there is an end to all such files of a process together.
 IN_MEMORY_BYTES, MOST_STORED_BYTES = 256_000, 400_000_000
-# What is refused is read on for so long, and kept nowhere: many clients, botocore among them, read
+# Bytes that are read on of a refused body and kept nowhere: many clients, botocore among them, read
 # no answer before they have sent all.
 MOST_DISCARDED_BYTES = 120_000_000
 # A request says there whether it has a body (RFC 9112, 6.3); a later HTTP need not.
@@ -72,9 +72,9 @@ class PagesHandler(ASGIHandler):
     chunk_size = 2**20
 
     def __init__(self, threads: int = THREADS, aside: str = "") -> None:
-        """Make the pages; so many are made at once, the others wait in the order they came.
+        """Make the pages, the others wait in the order they came.
 
-        aside: the path of a page that waits for no other one.
+        threads: how many are made at once. aside: the path of a page that waits for no other one.
         """
         BaseHandler.__init__(self)
         self.load_middleware()
@@ -189,7 +189,7 @@ class PagesHandler(ASGIHandler):
         page keeps what a form has sent, unless that is long.
         """
         threads = self._threads_aside if scope["path"] == self.aside else self._threads
-        # Whoever reads a form closes the body.
+        # The reader of a form closes the body.
         sent = body.getvalue() if isinstance(body, io.BytesIO) else b""
         loop = asyncio.get_running_loop()
         page: asyncio.Future[HttpResponseBase] = loop.create_future()
@@ -304,7 +304,7 @@ async def _from_threads(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _discard(receive: Any, left: float) -> None:
-    """Read so many bytes more of a body, for as long as a short one may take; keep nothing."""
+    """Read at most `left` bytes more of a body, as long as a short one may take; keep nothing."""
     with suppress(TimeoutError):
         async with asyncio.timeout(BODY_SECONDS):
             while left > 0:

@@ -43,6 +43,6 @@ def erase_rows(rows: Iterable[Rows], people: Collection[object], using: str) -> 
 def _empty_log(using: str) -> None:
     """Empty the file in which SQLite keeps what was last written: it has the rows as they were."""
     if connections[using].vendor == "sqlite":
-        # Whoever reads for long has it emptied later, by a checkpoint of SQLite's own.
+        # While another connection reads, it stays: a checkpoint of SQLite's own empties it later.
         with suppress(OperationalError), connections[using].cursor() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")

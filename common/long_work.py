@@ -1,7 +1,7 @@
 """One way to run what takes long: a row is claimed, the claim renewed, all tried three times.
 
-Who ends without a word, by kill -9 or with the whole machine, has made one of the tries: they are
-counted when the claim is taken.
+A process that is killed, or whose machine stops, has made one of the tries: tries are counted when
+the claim is taken.
 """
 
 import logging
@@ -22,7 +22,7 @@ from common.actions import ActionError, Broken
 from common.wrong_clocks import CLOCK, over
 
 log = logging.getLogger(__name__)
-# A claim that was not renewed for so long is free: whoever had it has died.
+# A claim that was not renewed for this time is free: its process has died.
 SILENT = timedelta(minutes=1)
 RENEW_SECONDS = 5.0
 # After the first try and the second; none is longer than a claim.
@@ -33,7 +33,7 @@ DIED = "It was tried three times, and each time its process ended without a word
 
 
 class WorkState(models.TextChoices):
-    """Where work stands: whoever is free takes what waits, or what a dead one has left."""
+    """Where work stands; any free process takes what waits, and leftovers of a killed process."""
 
     WAITING = "waiting", "Waiting to begin"
     RUNNING = "running", "Under way"
@@ -49,9 +49,9 @@ class LostClaim(Exception):
 class LongWork(models.Model):
     """Work that somebody asked for.
 
-    `claim` is the secret of whoever has it, `claimed_by` where that is. `free_at`: until then
-    nobody else may take it, blank at first. `step` says what it is at, `share_done` how much of
-    that is done, from 0 to 1, and `message` how it ended.
+    `claim` is the secret of the process that works on it, `claimed_by` names its machine. No other
+    process may take it before `free_at`, which is blank at first. `step` says what it is at,
+    `share_done` how much of that is done, from 0 to 1, and `message` how it ended.
     """
 
     GOING_ON: tuple[str, ...] = (WorkState.WAITING, WorkState.RUNNING)
@@ -106,7 +106,7 @@ class LongWork(models.Model):
         """Return what finds the work that nobody living is at."""
         silent = over("free_at", now, SILENT)
         if CLOCK.has_jumped():
-            # Whoever is at it has slept too, and renews the claim in a moment.
+            # The process that holds the claim has slept too, and renews it in a moment.
             silent &= Q(state=WorkState.WAITING)
         free = Q(free_at__isnull=True) | silent
         return cls._default_manager.filter(free, state__in=cls.GOING_ON)
@@ -171,7 +171,7 @@ class LongWork(models.Model):
             log.exception("%s %s", type(self).__name__, self.pk)
             self._break_off(str(error) if isinstance(error, Broken) else BROKEN)
         except BaseException:
-            # Whoever ends us does not mean the work.
+            # The signal is meant for this process, not for the work.
             with suppress(LostClaim):
                 self.give_back()
             raise
@@ -210,7 +210,7 @@ class LongWork(models.Model):
         return bool(self.mine().update(state=state, step="", ended_at=timezone.now(), **values))
 
     def stop(self, now: datetime) -> bool:
-        """Return whether it was stopped; whoever is at it ends within seconds."""
+        """Return whether it was stopped; the process that works on it ends within seconds."""
         rows = type(self)._default_manager.filter(pk=self.pk, state__in=self.GOING_ON)
         return bool(rows.update(state=WorkState.STOPPED, step="", ended_at=now))
 
@@ -238,7 +238,7 @@ def _until() -> datetime:
 
 @contextmanager
 def renewed(renew: Callable[[], object], seconds: float) -> Iterator[None]:
-    """Call `renew` every so many seconds, in a thread of its own, while the block lasts.
+    """Call `renew` every `seconds`, in a thread of its own, while the block lasts.
 
     A database that is away is logged and met again the next time. Within a transaction nothing is
     renewed: nobody else sees the claim yet, and on SQLite its renewal would wait for our own end.

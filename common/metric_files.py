@@ -1,7 +1,7 @@
 """Lets the processes of one machine count together, in files that each of them adds to.
 
-Whoever is asked for metrics reads the files of all. What a process that has ended had counted is
-kept: a sum that fell would look to Prometheus like a counter that began anew.
+The process that is asked for metrics reads the files of all. Counts of ended processes are kept: a
+sum that fell would look to Prometheus like a counter that began anew.
 """
 
 import fcntl

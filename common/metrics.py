@@ -144,7 +144,7 @@ def metrics_of(site: str) -> SiteMetrics:
 
 
 def metrics_page(request: HttpRequest, site: str) -> HttpResponse:
-    """Return a site's metrics to whoever sends its token as a bearer, and 404 to all others."""
+    """Return a site's metrics to a request with its token as a bearer, and 404 to all others."""
     metrics = metrics_of(site)
     token, given = metrics.token(), request.headers.get("Authorization", "")
     if not token or not secrets.compare_digest(given.encode(), f"Bearer {token}".encode()):

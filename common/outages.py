@@ -24,15 +24,15 @@ from django.http.multipartparser import MultiPartParserError
 from common.trace import JSON, TEXT
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 10.0
-# It is over when the service answers, and nothing has failed for so long.
+# An outage is over when the service answers, and nothing has failed for this time.
 QUIET_SECONDS = 5.0
-# What fails again within so long was never over: the next time it must be quiet for twice as long.
+# A failure within this time continues the same outage: it must then be quiet for twice as long.
 RELAPSE_SECONDS, LONGEST_QUIET_SECONDS = 30.0, 60.0
 PROBE_SECONDS = 5
 # PostgreSQL's classes of what no retry of the statement mends: connections, resources, operators.
 AWAY = ("08", "53", "57P")
 FULL = re.compile(r"disk is full|disk I/O error|No space left|unable to open database file")
-# Another process wrote for longer than anybody waits: whoever comes again finds it done.
+# Another process wrote for longer than a request waits: the next request finds it done.
 LOCKED = re.compile(r"database( table)? is locked")
 # What libraries say in words alone, and of which service.
 WORDS = {

@@ -51,7 +51,7 @@ Values = Sequence[Any] | Mapping[str, Any]
 # SQL and its values.
 Statement = tuple[str, Values]
 Statements = Sequence[Statement]
-# So many stay prepared on a connection; what happens all day takes about a hundred.
+# Statements that stay prepared on a connection; what happens all day takes about a hundred.
 MOST = 256
 PLACE = re.compile(r"%\((\w+)\)s|%s")
 # What PostgreSQL does not always see by a value's place, as it would by the value.

@@ -17,7 +17,7 @@ from django.utils.crypto import salted_hmac
 
 # Adding many seconds up must not cost the last token.
 ROUNDING = 1e-7
-# A bucket that has been full for so long is as good as none.
+# A bucket that has been full for this time is as good as none.
 KEPT = timedelta(days=1)
 
 

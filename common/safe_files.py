@@ -49,7 +49,7 @@ def private_databases(databases: dict[str, Any]) -> None:
         if "sqlite3" not in row.get("ENGINE", "") or ":memory:" in row["NAME"]:
             continue
         path = Path(row["NAME"])
-        # Where it cannot be made, whoever opens it says so.
+        # Where it cannot be made, opening it says so.
         if path.parent.is_dir() and os.access(path.parent, os.W_OK) and not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, FILE_MODE))
         for each in (path, *(Path(f"{path}-{end}") for end in ("wal", "shm"))):

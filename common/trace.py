@@ -1,8 +1,9 @@
 """Follows one request, lease or assignment through every process: the same words in all their logs.
 
 `request` is one id from the page or the job that began something through each call that it makes.
-`assignment` stands for an assignment at Collector and at the marketplace alike; it is a digest, for
-whoever knows an assignment's id may hand in for its worker. Only logs as JSON lines tell all this.
+`assignment` stands for an assignment at Collector and at the marketplace alike; it is a digest,
+because with an assignment's id one can hand in for its worker. Only logs as JSON lines have all
+of this.
 """
 
 import hashlib

@@ -54,7 +54,7 @@ class WatchedProcess:
             )
 
     def is_over(self, wait_seconds: float = POLL_SECONDS) -> bool:
-        """Return whether it has ended, after waiting at most so long."""
+        """Return whether it has ended, after waiting at most these seconds."""
         assert self.process is not None
         try:
             self.process.wait(wait_seconds)
@@ -112,12 +112,12 @@ class Progress:
         said = Said(step, min(1.0, done / (whole or 1)), left)
         beside = self.path.with_suffix(".new")
         beside.write_text(json.dumps(said._asdict()))
-        # Whoever reads it never finds half of it.
+        # A reader never finds half of it.
         beside.replace(self.path)
 
 
 def end_with_parent(last: Callable[[], object] = lambda: None) -> None:
-    """End this process at once when whoever holds the other end of its input is gone.
+    """End this process at once when the holder of the other end of its input is gone.
 
     last: what is done then before the end.
     """

@@ -51,7 +51,7 @@ CARD = "README.md"
 LEADS_TO = re.compile(r'\b(src|href)="([^"]*)"')
 # An example stands near the beginning of its file; the rest of a large one is not read.
 READ_CHARACTERS = 2_000_000
-# The page shows so many changed questions; the file has all.
+# Changed questions that the page shows; the file has all.
 CHANGES_SHOWN = 200
 RECIPES = {
     "small": "Small, for any machine",

@@ -120,7 +120,7 @@ def _by_key(values: list[LooserThreshold]) -> list[tuple[str, str, list[tuple[st
 
 
 def _number(typed: str) -> int:
-    """Return the number that was typed, 0 for what is none or too large."""
+    """Return the number that was typed, 0 where it is no number or too large."""
     count = number_of(typed, 8)
     return count if count <= MOST_AT_ONCE else 0
 

@@ -29,11 +29,11 @@ from common.rate_limit import Limit, client_address
 from common.visitors import known_browser, remember_browser, safe_next_url
 from tasks.crowd.requester_api import MarketplaceError, read_keys
 
-# Wrong passwords for one account from one place; whoever has used them up waits for all again.
+# Wrong passwords for one account from one place; after the last, one waits until all are back.
 WAIT_MINUTES = 5
 TRIES = Limit(at_once=5, seconds=WAIT_MINUTES * 60 / 5)
-# From all places together, but for browsers in which the account was signed in to before: whoever
-# guesses has many addresses, and keeps its owner out of no browser of theirs.
+# From all places together, but for browsers in which the account was signed in to before: guessers
+# have many addresses, and keep its owner out of no browser of theirs.
 TRIES_ELSEWHERE = Limit(at_once=20, seconds=WAIT_MINUTES * 60 / 5)
 NOT_YOURS = "Accounts are made by the person who set this server up."
 # Of each kind; the command prints all of them.
@@ -164,9 +164,9 @@ def _row(finding: Finding, *, mends: bool) -> dict[str, object]:
 def marketplace_desk(request: HttpRequest) -> HttpResponse:
     """Go to the desk's page that `to` names, signed in where that gives nobody more than they have.
 
-    Whoever set this server up holds the marketplace's keys, with which everything there can be
-    done: they are let in by a link that is signed with them. Others are asked by the desk, which
-    shows what reviewers here must not see: who the workers are.
+    The person who set this server up holds the marketplace's keys, with which everything there can
+    be done, and is signed in by a link that is signed with them. Others are asked by the desk,
+    which shows what reviewers here must not see: who the workers are.
     """
     to = request.GET.get("to", DESK)
     if not settings.MARKETPLACE_DESK or not to.startswith(DESK):

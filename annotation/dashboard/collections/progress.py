@@ -279,7 +279,7 @@ def _counted(number: int, noun: str) -> str:
 class NextStep:
     """`url` is where the button leads; with `posts` it sends a form there.
 
-    `hits_wait`: on the marketplace, for whoever takes them; with `untried` nobody has yet.
+    `hits_wait`: on the marketplace, for workers to take; with `untried` nobody has yet.
     """
 
     sentence: str

@@ -387,7 +387,7 @@ def _done(
 @collection_page
 @require_POST
 def drop_seeds(request: HttpRequest, context: CollectionContext) -> HttpResponse:
-    """Let go of one seed, or of all of them, before the first publication."""
+    """Drop one seed, or all of them, before the first publication."""
     key = request.POST.get("seed", "")
     with refusals_shown(request):
         if key:

@@ -111,7 +111,7 @@ class Line:
 
     @property
     def simulated(self) -> bool:
-        """Tell whether a simulated worker handed it in, whose time says nothing about people."""
+        """Return whether a simulated worker handed it in, whose time says nothing about people."""
         return isinstance(self.work, Submission) and self.work.synthetic
 
 

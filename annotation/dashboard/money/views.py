@@ -213,7 +213,7 @@ class Debt:
 
     @property
     def by_itself(self) -> bool:
-        """Tell whether a job pays it: once it can be handed in no more, and the budget holds it."""
+        """Return whether a job pays it: when it is expired for good and the budget holds it."""
         return self.lease.state == LeaseState.EXPIRED and not self.lease.compensated
 
     @property

@@ -377,7 +377,7 @@ def _votes(context: CollectionContext, one: str) -> tuple[Counter[str], Counter[
         alike = of_question.get(question)
         if alike is not None:
             compared[worker] += 1
-            # Whoever agrees with themselves alone agrees with nobody.
+            # An answer that agrees with itself alone agrees with no other.
             agreeing[worker] += answer in alike and len(alike) > 1
     return answers, compared, agreeing
 
