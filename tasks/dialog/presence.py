@@ -142,25 +142,19 @@ def end_absent(stage: Stage, now: datetime) -> list[Dialog]:
     there, or does not move. A cut has its time of grace, a move its own, the check a short one.
     """
     table = dialog_table(stage)
+    partners = ("student_ticket__lease", "teacher_ticket__lease")
     going = Dialog.objects.filter(stage=stage).exclude(state=DialogState.OVER)
+    locking = Dialog.objects.select_for_update(of=("self",), no_key=True)
     ended = []
-    for dialog in going.select_related("student_ticket__lease", "teacher_ticket__lease"):
+    for dialog in going.select_related(*partners):
         if _absent(dialog, table, now):
             with transaction.atomic():
-                row = _locked(dialog.pk)
+                row = locking.select_related(*partners).get(pk=dialog.pk)
                 # They may have come back, or made their move, since.
                 role = _absent(row, table, now)
                 if role:
                     ended.append(moves.end(row.pk, role, Ending.LEFT, now))
     return ended
-
-
-def _locked(dialog_id: int) -> Dialog:
-    return (
-        Dialog.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("student_ticket__lease", "teacher_ticket__lease")
-        .get(pk=dialog_id)
-    )
 
 
 def _absent(dialog: Dialog, table: DialogTable, now: datetime) -> Role | None:

@@ -254,7 +254,10 @@ def approve_confirmed(collection: Collection, now: datetime) -> int:
 
 def _approve(work: Work, now: datetime) -> int:
     """Approve one; what the marketplace refuses for good is put aside, seen by people."""
-    with traced(**_followed(work)):
+    followed: dict[str, object] = {"assignment": assignment_digest(work.session.session_id)}
+    if isinstance(work, Submission):
+        followed["lease"] = work.lease_id
+    with traced(**followed):
         states = (ReceiptState.CONFIRMED, ReceiptState.APPROVING)
         if not change_state(work, states, ReceiptState.APPROVING):
             # Somebody has proposed to reject it since it was picked.
@@ -271,8 +274,3 @@ def _approve(work: Work, now: datetime) -> int:
         mark_approved(work, ReceiptState.APPROVING, now)
         marketplace.finish_hit(work.session.posting.external_id)
         return 1
-
-
-def _followed(work: Work) -> dict[str, object]:
-    found: dict[str, object] = {"assignment": assignment_digest(work.session.session_id)}
-    return found | ({"lease": work.lease_id} if isinstance(work, Submission) else {})

@@ -235,7 +235,11 @@ def carry_out(collection: Collection, now: datetime) -> int:
 def _reject(row: Rejection, now: datetime) -> bool:
     work = work_on(row.session)
     if work is None or work.state != ReceiptState.DISPUTED:
-        return _drop(row, now)
+        # What was handed in waits to be paid, or is decided.
+        with transaction.atomic():
+            why = "What it was agreed for is no longer there: look at the work anew."
+            row.advance(RejectionState.FAILED, by=CLOCK, why=why, now=now)
+        return False
     try:
         rejected = marketplace.reject(row.session.session_id, row.reason)
     except MarketplaceError as error:
@@ -258,14 +262,6 @@ def _reject(row: Rejection, now: datetime) -> bool:
         Posting.objects.filter(pk=row.session.posting_id).update(state=PostingState.REJECTED)
         payments.withhold(work, now)
     return True
-
-
-def _drop(row: Rejection, now: datetime) -> bool:
-    """End a rejection whose object is gone; what was handed in waits to be paid or is decided."""
-    with transaction.atomic():
-        why = "What it was agreed for is no longer there: look at the work anew."
-        row.advance(RejectionState.FAILED, by=CLOCK, why=why, now=now)
-    return False
 
 
 def _fail(row: Rejection, why: str, now: datetime) -> bool:
@@ -330,7 +326,10 @@ def _look_up(row: Rejection, now: datetime) -> bool:
                 payments.mark_approved(work, ReceiptState.REJECTED, now)
         found = restored
     elif _told_at(row) <= now - FINAL_AFTER:
-        _close(row, now)
+        marketplace.finish_hit(row.session.posting.external_id)
+        with transaction.atomic():
+            why = "The time to contest it or to take it back is over."
+            row.advance(RejectionState.FINAL, by=CLOCK, why=why, now=now)
     Rejection.objects.filter(pk=row.pk).update(asked_at=now)
     return found
 
@@ -340,13 +339,6 @@ def _told_at(row: Rejection) -> datetime:
     step = row.steps.filter(state=RejectionState.REJECTED).order_by("at", "id").first()
     assert step is not None
     return step.at
-
-
-def _close(row: Rejection, now: datetime) -> None:
-    marketplace.finish_hit(row.session.posting.external_id)
-    with transaction.atomic():
-        why = "The time to contest it or to take it back is over."
-        row.advance(RejectionState.FINAL, by=CLOCK, why=why, now=now)
 
 
 def _rejections(collection: Collection, state: RejectionState) -> QuerySet[Rejection]:
