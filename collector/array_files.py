@@ -105,7 +105,7 @@ def exclusive_folder(folder: Path) -> Iterator[Path]:
     private_path(folder.parent)
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        # What is there was left by one who died.
+        # Leftovers of a killed process.
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         try:

@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Helping(Generic[Work, Result]):
-    """How whoever waits for the next result works too.
+    """How the process that waits for the next result works too.
 
     `send(piece)`: what a process is given in place of a piece of work; `do(piece)`: its result.
     """
@@ -56,7 +56,7 @@ def in_processes(
 
 
 def _begin(start: Callable[..., object] | None, given: tuple[Any, ...]) -> None:
-    # Whoever presses Ctrl-C stops the parent, which stops its children in order.
+    # Ctrl-C stops the parent, which stops its children in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         # Nobody else ends it when the parent is killed: it would wait for work for ever.
@@ -148,7 +148,7 @@ class Limits:
 
 
 def cpu_seconds(n_bytes: int, per_mib: int = CPU_SECONDS_PER_MIB) -> int:
-    """Return how many seconds of the processor a file of so many bytes may take."""
+    """Return how many seconds of the processor a file of `n_bytes` may take."""
     return min(LEAST_CPU_SECONDS + per_mib * n_bytes // (1 << 20), MOST_CPU_SECONDS)
 
 

@@ -202,7 +202,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_DISABLE_PREFETCH = CELERY_BROKER_URL.startswith(("redis:", "rediss:"))
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# However long an outage, whoever waits for its end is there.
+# However long an outage, a worker waits for its end.
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_CONSUMER = "collector.serving.job_queue:LoneConsumer"

@@ -24,7 +24,7 @@ MOMENT = "%Y-%m-%dT%H-%M-%S.%fZ"
 DIGESTS = "digests.json"
 # How the places begin in which copies are restored to try them.
 DRILL = ".drill-"
-# In a home: made anew by whoever needs it, or true of one process alone.
+# In a home: made anew where it is needed, or true of one process alone.
 PASSING = ("static", "metrics", "rehearsals", "backup.json", "port", "serve.pid")
 # What a release is written to before it is in its place.
 HALF_WRITTEN = re.compile(r"\..*\..{8}")
@@ -229,7 +229,7 @@ def put_back(copy: Path, site: Site, until: str = "") -> None:
 
 
 def remove_old(folder: Path, days: int, alike: int) -> None:
-    """Remove copies older than so many days but the last of them, and others of the same period.
+    """Remove copies older than `days` but the last of them, and others of the same period.
 
     alike: the first characters of a name tell its period: 10 of a day, 13 of an hour. The newest
     two stay in any case.

@@ -93,7 +93,7 @@ class ServerLog:
             version = cursor.fetchone()[0].partition(".")[0]
             names = "synchronous_standby_names", "synchronous_commit"
             cursor.execute("SELECT current_setting(%s), current_setting(%s)", names)
-            # Were it not local, whoever hands work in would wait for the backup.
+            # Were it not local, workers who hand work in would wait for the backup.
             if cursor.fetchone() != ("barman_receive_wal", "local"):
                 raise BackupError(
                     "The server is not prepared: have its superuser run `psql --file "

@@ -141,7 +141,7 @@ def linked(graph: Graph, nodes: Iterable[int]) -> list[int]:
 
 
 ARTICLES_AT_ONCE = 5000
-# Of a default, so many of the largest categories are looked at for each that is proposed.
+# How many of the largest categories are looked at for each default that is proposed.
 LOOKED_AT_FOR_EACH = 5
 
 
@@ -167,7 +167,7 @@ class Proposer:
     """Makes proposals for one corpus."""
 
     def __init__(self, corpus: Corpus, most_linked: int = 0) -> None:
-        """`most_linked`: sets are cut to so many of their most-linked pages, 0 for no cut.
+        """`most_linked`: how many of its most-linked pages a set keeps, 0 for all.
 
         Raises GraphError.
         """

@@ -129,7 +129,7 @@ def build_graph(
 ) -> tuple[LinkGraph, bool]:
     """Build the graph unless it is there, whole and of this corpus; return its row and whether.
 
-    Whoever dies half-way leaves nothing that is read: the file is written aside and renamed.
+    A killed process leaves nothing that is read: the file is written aside and renamed.
     Raises GraphError for a corpus that is not read to its end.
     """
     if corpus.state != CorpusState.READY:

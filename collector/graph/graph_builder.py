@@ -11,7 +11,7 @@ from collector.graph import graph_file
 from collector.processes import in_processes
 
 NOWHERE = -1
-# A redirect to a redirect to … is followed so many times; wikis mend longer chains.
+# How many redirects are followed one after the other; wikis mend longer chains.
 MAX_HOPS = 5
 AT_ONCE = 1 << 20
 

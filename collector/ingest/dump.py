@@ -31,7 +31,7 @@ def text_of(xml: bytes) -> str:
 def narrow(xml: bytes) -> str:
     """Return a string with one character for each byte of `xml`.
 
-    In UTF-8 a byte below 128 is always that character of ASCII. So whoever looks for ASCII only can
+    In UTF-8 a byte below 128 is always that character of ASCII. So a search for ASCII only can
     do it here, where looking is faster than among wide characters, before `decoded`.
     """
     return xml.decode("latin-1")

@@ -73,7 +73,7 @@ def _blank(match: re.Match[str]) -> str:
 # Where an external link without a label stood; no character of any text.
 _GONE = "\ufdd0"
 _AROUND_GONE = re.compile(rf"[ ]?\({_GONE}\)|{_GONE}")
-# How pages are asked whether they have many: their beginning, and more than so many there.
+# How pages are asked whether they have many: more than this number in their beginning.
 BEGINNING, FEW_DOUBLE_BLANKS = 5000, 3
 
 _QUOTES = re.compile(r"'{2,}")
@@ -314,7 +314,7 @@ _TAGS = {
 _ACTIONS = {tag: action for action, tags in _TAGS.items() for tag in tags.split()}
 # Formulas, which are left out.
 FORMULAS = re.compile(rb"&lt;(?:math|chem|ce)\b", re.I)
-# What may dress up what is raised; so many tags at most.
+# What may dress up what is raised, and the most tags of it.
 _DRESS = re.compile(r"/?(?:b|big|em|i|nobr|s|small|span|strong|u|var)\b", re.I)
 MOST_DRESS = 6
 _LINK = re.compile(r"(\[\[(?:[^\[\]|]*\|)?)([^\[\]|]*)\]\]")

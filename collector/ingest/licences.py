@@ -17,7 +17,7 @@ CLOSED = "closed"
 # Of a corpus whose documents have not all the same: each names its own.
 SEVERAL = "several, named with each document"
 
-# So many characters of a licence's name a corpus holds.
+# The most characters of a licence's name that a corpus holds.
 LONGEST = 100
 ADDRESSES = {
     "CC BY-SA 4.0": "https://creativecommons.org/licenses/by-sa/4.0/",

@@ -66,7 +66,7 @@ def hide_structure(text: str) -> str:
 def keep_apart(text: str) -> str:
     """Return `text` with a blank between hidden brackets in a row, which are no markup to anyone.
 
-    `<nowiki>[[</nowiki>` is read as `[ [`: whoever finds `[[` in a paragraph has found an error.
+    `<nowiki>[[</nowiki>` is read as `[ [`: a `[[` in a paragraph is an error.
     """
     for first, second in _PAIRS:
         while first + second in text:

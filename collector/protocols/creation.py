@@ -45,7 +45,7 @@ MAX_CHARACTERS = 50_000
 def revise_text(
     collection: Collection, name: str, markdown: str, seen: int, now: datetime
 ) -> CollectionText:
-    """Return the next version of a text; whoever comes next reads it, work at hand goes on.
+    """Return the next version of a text; workers who come next read it, work at hand goes on.
 
     seen: the version that was edited. What comes again, because its answer was lost, is the version
     it made the first time. Raises ActionError for a text that is empty, too long or unchanged, and
@@ -295,7 +295,7 @@ def revise(
 ) -> Revision:
     """Store the `wanted` values for everything posted later, one dated row for each, and return it.
 
-    `seen` is the newest revision that whoever asks has seen (see `newest`); None asks no such
+    `seen` is the newest revision that the person has seen (see `newest`); None asks no such
     thing. What comes again, because its answer was lost, changes nothing more. Raises ActionError
     as `planned` does, without a reason, or when somebody else has changed something since; then
     nothing is changed.

@@ -229,7 +229,7 @@ class Protocol:
         """Return merged or `stored` values as typed parameters; raises ProtocolError.
 
         What they do not say of the table `report` is as protocol.toml says. What does not fit
-        together is refused of new values alone: whoever works by stored ones goes on.
+        together is refused of new values alone: work by stored ones goes on.
         """
         model = self.part(PARAMETERS).Parameters
         told = self._kept(self.folder / "protocol.toml").get(REPORT)
@@ -345,7 +345,7 @@ def _package(name: str, folder: Path) -> str:
     return package
 
 
-# Whoever said nothing for so long is not at work any more; jobs say it every 20 seconds.
+# A process that said nothing for this time is not at work any more; jobs say it every 20 s.
 AT_WORK = timedelta(minutes=1)
 KEPT = timedelta(days=1)
 log = logging.getLogger(__name__)

@@ -185,7 +185,7 @@ def build_index(
 ) -> tuple[Path, bool]:
     """Build the index unless it is there; return its file and whether it was built.
 
-    Whoever dies half-way leaves nothing that is read: the file is written aside and renamed.
+    A killed process leaves nothing that is read: the file is written aside and renamed.
     Raises RetrievalError for a corpus that is not read to its end.
     """
     if corpus.state != CorpusState.READY:

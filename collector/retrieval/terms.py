@@ -159,7 +159,7 @@ def parted(text: str) -> str:
     return _UNPARTED.sub(lambda run: f" {' '.join(run.group())} ", text)
 
 
-# So many neighbouring terms are a shingle: a changed word changes three of them.
+# How many neighbouring terms are a shingle: a changed word changes three shingles.
 SHINGLE = 3
 BANDS, ROWS = 28, 3
 N_HASHES = BANDS * ROWS
@@ -232,7 +232,7 @@ def alike(texts: Iterable[str], least_share: float = NEARLY_THE_SAME) -> list[in
 
 
 def runs_of(text: str, length: int) -> Any:
-    """Return a number for each run of so many terms of a text, uint64; a shorter text is one."""
+    """Return a number for each run of `length` terms of a text, uint64; a shorter text is one."""
     return _runs(_numbers(text), length)
 
 

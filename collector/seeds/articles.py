@@ -14,7 +14,7 @@ ARTICLES_AT_ONCE = 2000
 def articles_in(corpus: Corpus, fits: Callable[[str], object], levels: int = 0) -> set[int]:
     """Return the ids of the articles in a category whose title `fits`.
 
-    levels: so many levels of subcategories count too, as far as the corpus has the categories' own
+    levels: how many levels of subcategories count too, as far as the corpus has the categories' own
     pages.
     """
     titles = Category.objects.filter(corpus=corpus).values_list("pk", "title")

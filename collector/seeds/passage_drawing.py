@@ -85,7 +85,7 @@ NAME, UNCASED, WORD, NUMBER = 1.0, 0.6, 0.25, 0.1
 PAIR = 1.5
 # Of a word that is written with a capital where no sentence begins, and hardly ever without.
 MOST_WITHOUT_CAPITAL = 0.1
-# Of each passage so many connections are kept: it is drawn once.
+# How many connections of each passage are kept: it is drawn once.
 STRONGEST = 5
 # Each further term that a pair has in common counts so much of the one before.
 FADING = 0.5
@@ -296,7 +296,7 @@ def _ranks(passages: Any) -> Any:
 
 # What a wiki's title says to tell it from another.
 _APART = re.compile(r"\s*\([^()]*\)\s*$")
-# A name of a single term has so many characters at least.
+# The fewest characters of a name of a single term.
 SHORTEST = 3
 
 
@@ -367,7 +367,7 @@ class DocumentNames:
 WINDOW = 12
 # What a document's connections count each time after it has been shown.
 TIRED = 0.75
-# Of however few documents so many may be connected.
+# How many documents may be connected, in the smallest corpus too.
 LEAST_TOGETHER = 3
 
 

@@ -468,7 +468,7 @@ class LooserThresholds:
 
 
 def find_looser(collection: Collection, needed: int) -> LooserThresholds:
-    """Return what other values of the thresholds would give to whoever needs so many seeds.
+    """Return what other values of the thresholds would give where more seeds are needed.
 
     Nothing for a protocol that does not count its seeds, and for a corpus too large to count in
     while a person waits.

@@ -41,7 +41,7 @@ class FallbackCache(BaseCache):
     def set(
         self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
     ) -> None:
-        """Keep a value for so many seconds."""
+        """Keep a value for `timeout` seconds."""
         self._ask("set", key, value, timeout, version)
 
     def add(

@@ -69,7 +69,7 @@ def _has_work(entry: ScheduleEntry) -> bool:
     try:
         return asked is None or bool(import_string(asked)())
     except DatabaseError:
-        # Whoever does the job says what is wrong.
+        # The job says what is wrong when it runs.
         connection.close()
         return True
 
@@ -91,7 +91,7 @@ def health(request: HttpRequest) -> JsonResponse:
     }
     reply = JsonResponse(checks, status=200 if all(checks.values()) else 503)
     reply.headers["Cache-Control"] = "no-store"
-    # Whoever asks is told; the log is not, each time.
+    # The answer says it; the log need not, each time.
     reply._has_been_logged = True  # type: ignore[attr-defined]
     return reply
 

@@ -46,7 +46,7 @@ class Transport(memory.Transport):  # type: ignore[misc]
     Channel = Channel
 
     def drain_events(self, connection: Any, timeout: float | None = None, **_: Any) -> None:
-        """Deliver the next message; raises TimeoutError when none comes for so many seconds."""
+        """Deliver the next message; raises TimeoutError when none comes within `timeout`."""
         assert self.cycle
         while True:
             _changed.clear()
@@ -76,7 +76,7 @@ class LoneConsumer(Consumer):  # type: ignore[misc]
     def on_ready(self) -> None:
         """Have what is due looked at as soon as the queue is there; the clock comes later.
 
-        And what the dead have left.
+        And leftovers of killed processes.
         """
         super().on_ready()
         if self.app.conf.task_default_queue in self.app.amqp.queues.consume_from:

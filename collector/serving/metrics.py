@@ -18,7 +18,7 @@ jobs_run = SITE.timing("job_seconds", "Jobs that were run", ("job", "outcome"))
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return Collector's metrics to whoever knows the token."""
+    """Return Collector's metrics where the request has the token."""
     return metrics_page(request, SITE.name)
 
 

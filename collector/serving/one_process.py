@@ -44,7 +44,7 @@ def prepare() -> None:
         known = path.read_text("utf-8").split() if path.exists() else []
         if settings.COLLECTOR_URL not in known:
             private_text(path, "\n".join([*known, settings.COLLECTOR_URL, ""]))
-        # Whoever held a collection was this process's predecessor, stopped amid a round.
+        # A collection is still held by the process before this one, stopped amid a round.
         Collection.objects.filter(maintained_until__isnull=False).update(maintained_until=None)
 
 
@@ -66,7 +66,7 @@ def make_requester(**told: str) -> None:
 def adopt_moved_hits() -> None:
     """Show our HITs that went up under another address of this site, such as another port, here.
 
-    Whoever is at work goes on. Another requester's site may be there now: its HITs stay. The
+    Workers at work go on. Another requester's site may be there now: its HITs stay. The
     addresses are kept in a file beside the databases.
     """
     path = settings.HOME / ADDRESSES

@@ -130,8 +130,8 @@ def watch() -> "subprocess.Popen[str]":
 
 
 def kill_group(group: int, number: signal.Signals) -> None:
-    """Send a signal to whoever is left of a group."""
-    # A Mac says that it is not permitted where only the dead are left.
+    """Send a signal to the processes that are left of a group."""
+    # macOS says that it is not permitted where only ended processes are left.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 
@@ -148,7 +148,7 @@ def stop_orphans() -> None:
     for line in sys.stdin:
         change, group = line[0], int(line[1:])
         (groups.add if change == "+" else groups.discard)(group)
-    # The first of each group tells its own: whoever is stopped beside it drops a job half-way.
+    # The first of each group tells its own: a process stopped beside it drops a job half-way.
     for group in groups:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(group, signal.SIGTERM)

@@ -236,7 +236,7 @@ def _numbered(
 
 
 def _value(number: str) -> int:
-    """Return the number that digits, a word or Roman figures say; 0 for what is none."""
+    """Return the number that digits, a word or Roman figures say; 0 for other text."""
     lower = " ".join(re.split(r"[-\s]+", number.lower()))
     if lower.isdecimal():
         return int(lower)

@@ -64,7 +64,7 @@ class DocumentRow:
 
 
 def said_left_out(what: str, number: int) -> list[str]:
-    """Return the sentence on so many tables, say, of a document; none for 0."""
+    """Return the sentence on the number of a document's tables, say; no sentence for 0."""
     if not number:
         return []
     return [f"1 {what} is left out." if number == 1 else f"{number:,} {what}s are left out."]

@@ -90,7 +90,7 @@ def _listed(names: list[str]) -> str:
 
 
 BATCH = 50
-# So many files are named as the corpus's source, and documents of which much is left out.
+# How many files are named as the corpus's source, and documents of which much is left out.
 NAMED = 20
 READING, STORING = "Reading files", "Storing documents"
 Report = Callable[[str, int, int], None]

@@ -161,7 +161,7 @@ def work_on(upload_id: int, claim: str) -> None:
     """Read the files of an upload under our claim, and say in its row what came of it."""
     if upload := DocumentUpload.claimed(upload_id, claim):
         upload.carry_out(_read)
-        # Whoever began this may have been killed meanwhile.
+        # The process that began this may have been killed meanwhile.
         remove_files()
 
 
@@ -229,7 +229,7 @@ def _uploads() -> Path:
     return Path(settings.HOME) / "uploads"
 
 
-# So many articles are deleted at a time.
+# How many articles are deleted at a time.
 BATCH = 200
 # Where a name stands in a line: alone, before a note on it, or among documents that are alike.
 NAME_BEGINS = re.compile(r"^|(?<=, )|(?<= and )")
@@ -267,7 +267,7 @@ def _remove(corpus: Corpus, names: Sequence[str]) -> int:
                 f"{which} be shown to workers of {named(users)}. Drop a draft, or choose "
                 "its seeds again; what was published needs its documents."
             )
-        # Before the rows: who dies in between leaves rows whose index is built again.
+        # Before the rows: a process killed in between leaves rows whose index is built again.
         _remove_files(corpus)
         _forget(corpus, names)
         number = articles.count()
@@ -283,7 +283,7 @@ def _remove(corpus: Corpus, names: Sequence[str]) -> int:
 def remove_corpus(corpus: Corpus) -> None:
     """Delete a corpus of documents with its texts, indexes and the notes on its uploads.
 
-    Who dies half-way leaves a corpus that cannot be used and can be removed. Raises ActionError
+    A killed process leaves a corpus that cannot be used and can be removed. Raises ActionError
     where a collection uses it, and while files are being read.
     """
     if corpus.kind != CorpusKind.DOCUMENTS:

@@ -68,7 +68,7 @@ class Pdf(DocumentFormat):
     cpu_seconds_per_mib = 300
 
     def read(self, path: Path, name: str) -> DocumentText:
-        """Return the document in a PDF; raises DocumentError for what is none, or has no text."""
+        """Return the document in a PDF; raises DocumentError for another or an empty one."""
         with path.open("rb") as file:
             if b"%PDF-" not in file.read(1024):
                 raise DocumentError(f"{name} is no PDF by what it holds: give it its right ending.")

@@ -151,7 +151,7 @@ def read_markdown(text: str) -> DocumentText:
 
 
 def _without_what_is_no_text(page: Any) -> Counter[str]:
-    """Take out of a page what is none of its text; return how much that was, by rule."""
+    """Take out of a page what is not its text; return how much that was, by rule."""
     for part in page.css(UNSHOWN)[::-1]:
         part.decompose()
     marks = [

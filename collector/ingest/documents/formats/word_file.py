@@ -53,7 +53,7 @@ class WordFile(DocumentFormat):
     needs = ("docx",)
 
     def read(self, path: Path, name: str) -> DocumentText:
-        """Return the document in a docx; raises DocumentError for what is none, or is damaged."""
+        """Return the document in a docx; raises DocumentError for another or a damaged file."""
         why = f"{name} is no docx by what it holds: give it its right ending, or save it as docx."
         with damage_told(why), zipfile.ZipFile(path) as archive:
             members = archive.infolist()
