@@ -3,17 +3,27 @@
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from annotation.protocols.iirc import official_files as dataset_tree
 from annotation.protocols.iirc.checks import telling
-from annotation.protocols.iirc.official_files import LayoutError, parse, read_passages
+from annotation.protocols.iirc.official_files import (
+    MAIN,
+    NONE,
+    QUESTION,
+    Answer,
+    LayoutError,
+    Link,
+    Passage,
+    Question,
+    Span,
+    parse,
+    read_passages,
+)
 from annotation.protocols.iirc.typed_work import Opener, answer, plain, write
 from tasks.simulation.simulated_contract import RealWork
 
-MAIN, QUESTION = "main", "question"
 FILLER = "·"
 # Beyond this an article would be mostly filler.
 MOST_CHARACTERS = 200_000
@@ -97,97 +107,60 @@ def _gaps_filled(letters: Mapping[int, str]) -> str:
     return text
 
 
-@dataclass(frozen=True)
-class Quotation:
-    """Marked words: the document's name, the text, and where the file says it stands."""
+def typed(question: Question, item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a question as the page sends it; item: the paragraph as the page has it.
 
-    document: str
-    text: str
-    start: int = -1
-    end: int = -1
-
-
-@dataclass(frozen=True)
-class Answer:
-    """As in the official layout: span, value, binary or none."""
-
-    type: str
-    spans: tuple[Quotation, ...] = ()
-    value: str = ""
-    unit: str = ""
-    evidence: tuple[Quotation, ...] = ()
-
-
-@dataclass(frozen=True)
-class Question:
-    """`context`: the writer's evidence in the passage; empty where the file does not say."""
-
-    text: str
-    links: tuple[str, ...]
-    answer: Answer
-    context: tuple[tuple[int, int], ...] = ()
-
-    def typed(self, item: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the question as the page sends it; item: the paragraph as the page has it."""
-        spans = self.context or (_likeliest(self.text, item),)
-        linked = [link["title"] for link in item["links"]]
-        titles = {title.casefold(): title for title in reversed(linked)}
-        titles |= {title: title for title in linked}
-        found = (titles.get(title, titles.get(title.casefold())) for title in self.links)
-        return {
-            "item": item["id"],
-            "text": self.text,
-            "context": [{"start": start, "end": end} for start, end in spans],
-            "links": [title for title in found if title],
-        }
-
-    def answered(self, item: Mapping[str, Any], documents: Documents) -> dict[str, Any]:
-        """Return the answer as the page sends it; item: the question as the page has it."""
-        given = self.answer
-        answer: dict[str, Any] = {"type": given.type}
-        if given.type == "span":
-            answer["spans"] = _found(given.spans, documents)
-        elif given.type == "value":
-            answer |= {"value": given.value, "unit": given.unit}
-        elif given.type == "binary":
-            answer["yes_no"] = given.value.casefold()
-        if given.type in ("span", "value", "binary"):
-            own = [{"document": MAIN, **span} for span in item["writer_context"]]
-            marked = _found(given.evidence, documents)
-            has_own = any(quotation.document == MAIN for quotation in given.evidence)
-            answer["context"] = marked if has_own else [*map(_place, own), *marked]
-        return answer
+    Its evidence is the sentence that is likeliest where the file does not say which it is.
+    """
+    own = [one for one in question.evidence if one.passage == MAIN and 0 <= one.start < one.end]
+    spans = [(one.start, one.end) for one in own] or [_likeliest(question.text, item)]
+    linked = [link["title"] for link in item["links"]]
+    titles = {title.casefold(): title for title in reversed(linked)}
+    titles |= {title: title for title in linked}
+    found = (titles.get(title, titles.get(title.casefold())) for title in question.question_links)
+    return {
+        "item": item["id"],
+        "text": question.text,
+        "context": [
+            {"start": start, "end": end}
+            for start, end in spans or [_likeliest(question.text, item)]
+        ],
+        "links": [title for title in found if title],
+    }
 
 
-@dataclass(frozen=True)
-class Passage:
-    """`links`: (start, end, title); `articles`: what the file has of them, by title."""
-
-    title: str
-    text: str
-    links: tuple[tuple[int, int, str], ...]
-    questions: tuple[Question, ...]
-    articles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def quotations(self, title: str) -> list[tuple[int, str]]:
-        """Return what is known of a linked article's text: (start, text)."""
-        paragraphs = self.articles.get(title, ())
-        pieces = [(0, "\n".join(paragraphs))] if paragraphs else []
-        for question in self.questions:
-            for quotation in (*question.answer.evidence, *question.answer.spans):
-                other = quotation.document.casefold()
-                if other == title.casefold() and other not in (MAIN, QUESTION):
-                    pieces.append((quotation.start, quotation.text))
-        return pieces
+def answered(question: Question, item: Mapping[str, Any], documents: Documents) -> dict[str, Any]:
+    """Return the answer as the page sends it; item: the question as the page has it."""
+    given = question.answer
+    answer: dict[str, Any] = {"type": given.type}
+    if given.type == "span":
+        answer["spans"] = _found(given.spans, documents)
+    elif given.type == "value":
+        answer |= {"value": given.value, "unit": given.unit}
+    elif given.type == "binary":
+        answer["yes_no"] = given.value.casefold()
+    if given.type != NONE:
+        own = [{"document": MAIN, **span} for span in item["writer_context"]]
+        marked = _found(question.evidence, documents)
+        has_own = any(span.passage == MAIN for span in question.evidence)
+        places = [{name: span[name] for name in ("document", "start", "end")} for span in own]
+        answer["context"] = marked if has_own else [*places, *marked]
+    return answer
 
 
-def _found(quotations: tuple[Quotation, ...], documents: Documents) -> list[dict[str, Any]]:
-    spans = [documents.span(one.document, one.text, one.start, one.end) for one in quotations]
+def _quoted(passage: Passage, title: str) -> list[tuple[int, str]]:
+    """Return what a passage's questions quote of a linked article's text: (start, text)."""
+    return [
+        (span.start, span.text)
+        for question in passage.questions
+        for span in (*question.evidence, *question.answer.spans)
+        if span.passage.casefold() == title.casefold() not in (MAIN, QUESTION)
+    ]
+
+
+def _found(marked: Sequence[Span], documents: Documents) -> list[dict[str, Any]]:
+    spans = [documents.span(one.passage, one.text, one.start, one.end) for one in marked]
     return [span for span in spans if span]
-
-
-def _place(span: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: span[name] for name in ("document", "start", "end")}
 
 
 def _likeliest(question: str, item: Mapping[str, Any]) -> tuple[int, int]:
@@ -198,6 +171,10 @@ def _likeliest(question: str, item: Mapping[str, Any]) -> tuple[int, int]:
     return max(spans, key=lambda span: len(asked & telling(text[slice(*span)])))
 
 
+# What a linked article has of its text, by its title.
+Texts = Mapping[str, tuple[str, ...]]
+# Of words whose place the file does not tell.
+NOWHERE = (-1, -1)
 KNOWN_TYPES = ("span", "value", "binary", "none")
 WORD = re.compile(r"\w[\w'’-]*")
 NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?")
@@ -205,53 +182,28 @@ NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?")
 
 def passages_of(name: str, content: bytes) -> tuple[Passage, ...]:
     """Return the passages that have questions; raises LayoutError naming file and question."""
+    # The official text ends in a newline, which no paragraph of a corpus has.
     found = tuple(
-        Passage(
-            title=passage.title,
-            # The official text ends in a newline, which no paragraph of a corpus has.
-            text=passage.text.rstrip(),
-            links=tuple((link.start, link.end, link.target) for link in passage.links),
-            questions=tuple(_question(question, name) for question in passage.questions),
-        )
+        replace(passage, text=passage.text.rstrip())
         for passage in read_passages(name, content)
         if passage.questions
     )
+    for passage in found:
+        for question in passage.questions:
+            if question.answer.type not in KNOWN_TYPES:
+                raise LayoutError(
+                    f"{name}: question {question.qid} has the answer type "
+                    f"{question.answer.type!r}; known: {', '.join(KNOWN_TYPES)}."
+                )
     if not found:
-        raise dataset_tree.LayoutError(f"{name}: there are no questions in it.")
+        raise LayoutError(f"{name}: there are no questions in it.")
     return found
 
 
-def _question(question: dataset_tree.Question, name: str) -> Question:
-    if question.answer.type not in KNOWN_TYPES:
-        raise dataset_tree.LayoutError(
-            f"{name}: question {question.qid} has the answer type {question.answer.type!r}; "
-            f"known: {', '.join(KNOWN_TYPES)}."
-        )
-    evidence = tuple(_quotation(span) for span in question.evidence)
-    return Question(
-        text=question.text,
-        links=question.question_links,
-        answer=Answer(
-            type=question.answer.type,
-            spans=tuple(_quotation(span) for span in question.answer.spans),
-            value=question.answer.value,
-            unit=question.answer.unit,
-            evidence=evidence,
-        ),
-        context=tuple(
-            (span.start, span.end)
-            for span in question.evidence
-            if span.passage == dataset_tree.MAIN and 0 <= span.start < span.end
-        ),
-    )
+def rewritten(raw: Mapping[str, Any], name: str) -> tuple[Passage, Texts]:
+    """Return one item, {"main_title", "main_paragraph", "question", "answer", "context"}.
 
-
-def _quotation(span: dataset_tree.Span) -> Quotation:
-    return Quotation(span.passage, span.text, span.start, span.end)
-
-
-def rewritten(raw: Mapping[str, Any], name: str) -> Passage:
-    """Return one item: {"main_title", "main_paragraph", "question", "answer", "context"}.
+    With it the paragraphs that the file has of linked articles, by title.
 
     Which words of the paragraph are links, which links the writer picked, and the evidence are
     not in such a file. Raises LayoutError naming the file and the question.
@@ -268,35 +220,39 @@ def rewritten(raw: Mapping[str, Any], name: str) -> Passage:
     articles.pop(title, None)
     if not articles or not WORD.search(text):
         raise LayoutError(f"{name}: {asked!r} comes without a linked article or a paragraph.")
-    found = _answer(asked, answer, text, articles)
-    holding = [span.document for span in found.evidence if span.document in articles]
+    found, evidence = _answer(asked, answer, text, articles)
+    holding = [span.passage for span in evidence if span.passage in articles]
     named = sorted(articles, key=lambda one: -len(telling(one) & telling(asked)))
-    question = Question(text=asked, links=tuple(dict.fromkeys(holding or named[:1])), answer=found)
-    return Passage(title, text, _links(text, list(articles)), (question,), articles)
+    links = tuple(dict.fromkeys(holding or named[:1]))
+    question = Question(None, asked, links, evidence, found)
+    return Passage("", title, text, _links(text, list(articles)), (question,)), articles
 
 
-def _answer(asked: str, answer: str, text: str, articles: dict[str, tuple[str, ...]]) -> Answer:
+def _answer(
+    asked: str, answer: str, text: str, articles: dict[str, tuple[str, ...]]
+) -> tuple[Answer, tuple[Span, ...]]:
+    """Return the answer by type, and the sentence that proves it where an article has it."""
     whole = re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)")
     # An answer in the singular may stand in its article in the plural alone.
     for pattern in (whole, re.compile(rf"(?<!\w){re.escape(answer)}")):
         for title, paragraphs in articles.items():
             for paragraph in paragraphs:
                 if match := pattern.search(paragraph):
-                    sentence = Quotation(title, _around(paragraph, *match.span()))
-                    return Answer("span", (Quotation(title, answer),), evidence=(sentence,))
+                    sentence = Span(title, _around(paragraph, *match.span()), *NOWHERE)
+                    return Answer("span", (Span(title, answer, *NOWHERE),)), (sentence,)
     if NUMBER.fullmatch(answer):
         unit = re.search(r"how many (\w+)", asked.casefold())
-        return Answer("value", value=answer, unit=unit[1] if unit else "")
+        return Answer("value", value=answer, unit=unit[1] if unit else ""), ()
     if answer.casefold() in ("yes", "no"):
-        return Answer("binary", value=answer)
-    for document, words in (("question", asked), ("main", text)):
+        return Answer("binary", value=answer), ()
+    for document, words in ((QUESTION, asked), (MAIN, text)):
         if whole.search(words):
-            return Answer("span", (Quotation(document, answer),))
+            return Answer("span", (Span(document, answer, *NOWHERE),)), ()
     # It stands nowhere in what was published: the article it names gets it as a line of its own.
     title = max(articles, key=lambda one: (answer in one, len(telling(one) & telling(asked))))
     articles[title] = (*articles[title], answer)
-    quotation = Quotation(title, answer)
-    return Answer("span", (quotation,), evidence=(quotation,))
+    span = Span(title, answer, *NOWHERE)
+    return Answer("span", (span,)), (span,)
 
 
 def _around(paragraph: str, start: int, end: int) -> str:
@@ -307,7 +263,7 @@ def _around(paragraph: str, start: int, end: int) -> str:
     return paragraph[first:last].strip()
 
 
-def _links(text: str, titles: Sequence[str]) -> tuple[tuple[int, int, str], ...]:
+def _links(text: str, titles: Sequence[str]) -> tuple[Link, ...]:
     """Return a place in the text for each title: where it is named, else on a word of its own."""
     taken: list[tuple[int, int, str]] = []
     for title in sorted(titles, key=lambda one: plain(one) not in text):
@@ -318,7 +274,7 @@ def _links(text: str, titles: Sequence[str]) -> tuple[tuple[int, int, str], ...]
             if all(end <= other or start >= stop for other, stop, _ in taken):
                 taken.append((start, end, title))
                 break
-    return tuple(sorted(taken))
+    return tuple(Link(title, start, end) for start, end, title in sorted(taken))
 
 
 def _places(text: str, name: str) -> list[tuple[int, int]]:
@@ -353,6 +309,7 @@ class Replay(RealWork):
 
     passages: tuple[Passage, ...]
     exact: bool
+    articles: tuple[Texts, ...] = ()
     stages = ("question", "answer")
 
     @property
@@ -399,17 +356,17 @@ class Replay(RealWork):
         Passages come with their links; of a linked article what the file quotes, at the places
         where the file says it stands, the gaps filled with dots.
         """
-        pages = [
-            (passage.title, [("", passage.text, [list(link) for link in passage.links])])
-            for passage in self.passages
-        ]
         merged: dict[str, list[tuple[str, str, list[list[Any]]]]] = {}
-        for title, paragraphs in pages:
-            merged.setdefault(title, []).extend(paragraphs)
         quoted: dict[str, list[tuple[int, str]]] = {}
         for passage in self.passages:
-            for title in [title for _, _, title in passage.links]:
-                quoted.setdefault(title, []).extend(passage.quotations(title))
+            links = [[link.start, link.end, link.target] for link in passage.links]
+            merged.setdefault(passage.title, []).append(("", passage.text, links))
+            for link in passage.links:
+                quoted.setdefault(link.target, []).extend(_quoted(passage, link.target))
+        for texts in self.articles:
+            for title, paragraphs in texts.items():
+                if title in quoted:
+                    quoted[title].append((0, "\n".join(paragraphs)))
         for title, pieces in quoted.items():
             if title not in merged:
                 merged[title] = [("", text, []) for text in laid_out(pieces) or [MISSING]]
@@ -421,7 +378,7 @@ class Replay(RealWork):
         """Return the page's data, and whether all of it is real; the rest is simulated."""
         if page["kind"] == "question":
             real = [
-                question.typed(item)
+                typed(question, item)
                 for item in page["items"]
                 for question in self._questions_on(item)
             ][: page["limits"]["questions"]]
@@ -436,7 +393,7 @@ class Replay(RealWork):
                 answers.append(answer(item, behaviour, rng, open_article))
             else:
                 documents = Documents(item, open_article)
-                answers.append({"item": item["id"], **question.answered(item, documents)})
+                answers.append({"item": item["id"], **answered(question, item, documents)})
         return {"answers": answers}, all_real
 
     def _questions_on(self, item: Mapping[str, Any]) -> Sequence[Question]:
@@ -469,5 +426,6 @@ def replay(path: Path) -> Replay:
     if not isinstance(found, list) or not found or not all(isinstance(one, dict) for one in found):
         raise LayoutError(f"{path.name}: it must be a list of passages with their questions.")
     if all("main_paragraph" in one for one in found):
-        return Replay(tuple(rewritten(one, path.name) for one in found), exact=False)
+        passages, articles = zip(*(rewritten(one, path.name) for one in found), strict=True)
+        return Replay(passages, exact=False, articles=articles)
     return Replay(passages_of(path.name, content), exact=True)

@@ -7,20 +7,18 @@ others is real questions of SQuAD and DROP, which IIRC 5 combines with its own.
 
 import json
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from annotation.protocols.iirc import replay as real_work
 from annotation.protocols.iirc.combined import drop_passages, squad_passages
 from annotation.protocols.iirc.export import ArticleKeys, passage_json
 from annotation.protocols.iirc.official_files import (
     MAIN,
     QUESTION,
-    Answer,
-    Link,
     Passage,
-    Question,
     Span,
 )
 from annotation.protocols.iirc.replay import rewritten
@@ -43,9 +41,9 @@ def real(folder: Path) -> tuple[list[Asked], Articles]:
     rows = json.loads(Path(data, REWRITTEN).read_text())
     own = [rewritten({**row, "answer": str(row["answer"])}, REWRITTEN) for row in rows]
     articles = {
-        title: "\n".join(paragraphs) for one in own for title, paragraphs in one.articles.items()
+        title: "\n".join(paragraphs) for _, texts in own for title, paragraphs in texts.items()
     }
-    passages = [passage_json(_as_tree(one), ArticleKeys()) for one in own]
+    passages = [passage_json(_placed(*one), ArticleKeys()) for one in own]
     passages += json.loads(Path(data, OFFICIAL).read_text())
     for span in (each for one in passages[-1]["questions"] for each in one["context"]):
         articles.setdefault(span["passage"], span["text"])
@@ -59,29 +57,23 @@ def real(folder: Path) -> tuple[list[Asked], Articles]:
     return read_questions([path]), Articles(articles)
 
 
-def _as_tree(one: real_work.Passage) -> Passage:
-    """Return a passage that was rewritten as the official layout's tree."""
-    questions = tuple(_question(asked, one) for asked in one.questions)
-    links = tuple(Link(title, start, end) for start, end, title in one.links)
-    return Passage(f"p_{one.title}", one.title, one.text, links, questions)
-
-
-def _question(asked: real_work.Question, one: real_work.Passage) -> Question:
-    texts = {title: "\n".join(paragraphs) for title, paragraphs in one.articles.items()}
+def _placed(one: Passage, articles: Mapping[str, Sequence[str]]) -> Passage:
+    """Return a passage that was rewritten, with places for all that its question marks."""
+    [asked] = one.questions
+    texts = {title: "\n".join(paragraphs) for title, paragraphs in articles.items()}
     texts |= {MAIN: one.text, QUESTION: asked.text}
 
-    def span(quotation: real_work.Quotation) -> Span:
-        start = texts[quotation.document].find(quotation.text)
-        return Span(quotation.document, quotation.text, start, start + len(quotation.text))
+    def place(span: Span) -> Span:
+        start = texts[span.passage].find(span.text)
+        return replace(span, start=start, end=start + len(span.text))
 
-    answer = asked.answer
-    evidence = [span(each) for each in answer.evidence if each.document in one.articles]
+    evidence = [place(each) for each in asked.evidence]
     # Of a number the file does not say what it was reckoned from: all that is linked.
-    linked = [Span(title, texts[title], 0, len(texts[title])) for title in asked.links]
-    return Question(
-        f"q_{one.title}",
-        asked.text,
-        asked.links,
-        (Span(MAIN, one.text, 0, len(one.text)), *(evidence or linked)),
-        Answer(answer.type, tuple(map(span, answer.spans)), answer.value, answer.unit),
+    linked = [Span(title, texts[title], 0, len(texts[title])) for title in asked.question_links]
+    question = replace(
+        asked,
+        qid=f"q_{one.title}",
+        evidence=(Span(MAIN, one.text, 0, len(one.text)), *(evidence or linked)),
+        answer=replace(asked.answer, spans=tuple(map(place, asked.answer.spans))),
     )
+    return replace(one, pid=f"p_{one.title}", questions=(question,))

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from annotation.protocols.iirc.replay import Answer, Documents, Question
+from annotation.protocols.iirc.official_files import Answer, Question, Span
+from annotation.protocols.iirc.replay import Documents, typed
 from annotation.protocols.iirc.tests.pages import seeded
 from annotation.protocols.iirc.typed_work import NONSENSE, answer, find
 from tasks.simulation.behaviour import Behaviour
@@ -42,8 +43,9 @@ def test_links_whose_titles_differ_in_case_are_told_apart() -> None:
     documents = Documents(item, None)
     written = ("IT", "It", "it", "Main", "main")
     assert [documents.name(one) for one in written] == ["IT", "It", "It", "Main", "main"]
-    asked = Question("Which?", ("IT", "it"), Answer("none"), ((0, 1),))
-    assert asked.typed(item)["links"] == ["IT", "It"]
+    evidence = (Span("main", "I", 0, 1),)
+    asked = Question(None, "Which?", ("IT", "it"), evidence, Answer("none"))
+    assert typed(asked, item)["links"] == ["IT", "It"]
 
 
 def found(question: str, *titles: str) -> tuple[Any, ...]:
