@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from annotation.metrics.result import read_file
+from annotation.metrics.supporting_facts import answer_measure
 from annotation.protocols.hotpotqa.file_format import read
-from annotation.protocols.hotpotqa.measures import answer_measure
 from readers.hotpotqa.network import (
     NAMES,
     Answered,

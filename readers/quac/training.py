@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from annotation.protocols.quac.references import system_f1
 from annotation.protocols.quac.scoring import Prediction, prediction_line
-from annotation.protocols.quac.turns import read_turns
+from annotation.protocols.quac.turns import read_turns, system_f1
 from readers.learners.encoder import Encoder, Window, load_encoder
 from readers.learners.layers import Windows, character_ids
 from readers.learners.tokens import Token

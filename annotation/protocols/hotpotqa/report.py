@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from annotation.metrics.summation import plain_sum
+from annotation.metrics.supporting_facts import Reply, Score, against, totals, upper_bound
 from annotation.protocols.hotpotqa.contexts import COMPARED, compared
 from annotation.protocols.hotpotqa.file_format import SPLITS, sentences_of
-from annotation.protocols.hotpotqa.measures import Reply, Score, against, totals, upper_bound
 from annotation.protocols.hotpotqa.scoring import Gold, Predictions, read_predictions, score_all
 from annotation.records.schema import (
     PassageRecord,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from annotation.metrics.result import Option, Result, ScoreError, read_file
-from annotation.protocols.hotpotqa.measures import (
+from annotation.metrics.supporting_facts import (
     Score,
     answer_measure,
     facts_measure,

@@ -8,9 +8,8 @@ from typing import Any
 
 from annotation.protocols.quac.chunks import GROUPS, TITLES, Chunks, Group
 from annotation.protocols.quac.file_format import AFFIRMATION
-from annotation.protocols.quac.references import agreement, human_f1, majority, person_f1
 from annotation.protocols.quac.scoring import Gold, Prediction, Score, score_all, totals
-from annotation.protocols.quac.turns import Turn
+from annotation.protocols.quac.turns import Turn, agreement, human_f1, majority, person_f1
 from annotation.tables.table import Cell, Table, share
 from collector.protocols.parameters import FOLDS
 

@@ -15,15 +15,15 @@ from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.metrics.summation import plain_sum
 from annotation.protocols.quac.chunks import GROUPS, standard
 from annotation.protocols.quac.parameters import defaults
-from annotation.protocols.quac.references import (
+from annotation.protocols.quac.turns import (
     CANNOT_ANSWER,
     accuracies,
     counted,
     human_f1,
     read_labels,
+    read_turns,
     system_f1,
 )
-from annotation.protocols.quac.turns import read_turns
 
 # Its three curves at once: each question is in a group of each.
 FIGURE_7, CURVES = "figure-7", ("turn", "distance", "answer-length")

@@ -16,9 +16,8 @@ from annotation.metrics.token_overlap import answer_tokens
 from annotation.protocols.quac.chunks import Transitions, standard
 from annotation.protocols.quac.file_format import CANNOT_ANSWER
 from annotation.protocols.quac.parameters import defaults
-from annotation.protocols.quac.references import human_f1, system_f1
 from annotation.protocols.quac.scoring import Prediction, threshold_of
-from annotation.protocols.quac.turns import Turn
+from annotation.protocols.quac.turns import Turn, human_f1, system_f1
 from collector.ingest.segmentation import split
 
 if TYPE_CHECKING:

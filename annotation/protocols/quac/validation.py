@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from annotation.agreement.decision import Decision, Outcome
 from annotation.protocols.quac.file_format import CANNOT_ANSWER
-from annotation.protocols.quac.references import counted, human_f1
+from annotation.protocols.quac.turns import counted, human_f1
 
 if TYPE_CHECKING:
     from annotation.protocols.quac.parameters import Parameters

@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 import torch
 
+from annotation.metrics.supporting_facts import facts_measure
 from annotation.metrics.token_overlap import exact_match
 from annotation.protocols.hotpotqa.baselines import TRAINED
-from annotation.protocols.hotpotqa.measures import facts_measure
 from readers.hotpotqa.network import WORDS
 from readers.hotpotqa.preprocessing import SPAN
 from readers.hotpotqa.tests.making import (

@@ -17,8 +17,7 @@ from torch import Tensor
 from annotation.metrics.tests.golden import vectors, weights
 from annotation.metrics.token_overlap import token_f1
 from annotation.protocols.quac.file_format import seed_record
-from annotation.protocols.quac.references import counted
-from annotation.protocols.quac.turns import turns_of
+from annotation.protocols.quac.turns import counted, turns_of
 from readers.quac.dialogs import (
     FIRST,
     FOLLOWUP,

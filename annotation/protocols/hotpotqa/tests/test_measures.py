@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.protocols.hotpotqa.measures import Reply, against, upper_bound
+from annotation.metrics.supporting_facts import Reply, against, upper_bound
 from annotation.protocols.hotpotqa.report import answer_type, average_precision, hits, question_type
 
 BOTH = ((0, 0), (1, 1))

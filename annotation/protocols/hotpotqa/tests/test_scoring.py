@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.metrics.result import ScoreError
+from annotation.metrics.supporting_facts import answer_measure, facts_measure
 from annotation.metrics.tests.golden import vectors
-from annotation.protocols.hotpotqa.measures import answer_measure, facts_measure
 from annotation.protocols.hotpotqa.scoring import score
 
 # Label of an edge vector -> what we say where the official script stops.

@@ -9,10 +9,10 @@ import pytest
 
 from annotation.protocols.quac.baselines import HUMAN
 from annotation.protocols.quac.baselines import run as run_baseline
-from annotation.protocols.quac.references import human_f1, read_labels
 from annotation.protocols.quac.scoring import read_gold, score
 from annotation.protocols.quac.tests import test_whole_way as whole_way
 from annotation.protocols.quac.tests.test_report import made, rows
+from annotation.protocols.quac.turns import human_f1, read_labels
 from collector.models import Collection
 from tests.page_workers import run
 

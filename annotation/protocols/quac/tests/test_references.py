@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.protocols.quac.references import accuracies, majority, read_labels
+from annotation.protocols.quac.turns import accuracies, majority, read_labels
 from annotation.release.row_tables import write_votes
 
 LABELS = st.lists(st.sampled_from("ynx"), min_size=1, max_size=6)

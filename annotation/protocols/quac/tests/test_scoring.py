@@ -9,10 +9,10 @@ import pytest
 from annotation.metrics.result import ScoreError
 from annotation.metrics.tests.golden import vectors
 from annotation.protocols.quac.baselines import run
-from annotation.protocols.quac.references import human_f1, system_f1
 from annotation.protocols.quac.scoring import CURVES, FIGURE_7, score
 from annotation.protocols.quac.tests.talks import SENTENCES, write
 from annotation.protocols.quac.tests.talks import question as asked
+from annotation.protocols.quac.turns import human_f1, system_f1
 
 KEYS = ("unfiltered_f1", "f1", "HEQ", "DHEQ", "yes/no", "followup", "unanswerable_acc")
 
