@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collector.seeds.passage_sets.tests.planted import prose
 
 from annotation.protocols.rag import simulated
 from annotation.protocols.rag.validation import verdict, vote
 from collector.protocols.loading import get_protocol
 from collector.retrieval.passages import PassageIndex, build
+from collector.seeds.tests.planted import prose
 from tasks.simulation.behaviour import DILIGENT
 from tasks.work.passages import with_tokens
 
