@@ -87,7 +87,11 @@ def _completed(result: Result, shown: Mapping[str, str]) -> Result:
         packed = []
     for answers in packed if isinstance(packed, list) else [packed]:
         for name, value in answers.items() if isinstance(answers, dict) else ():
-            flat.setdefault(f"Answer.{name}", _plain(value))
+            if isinstance(value, dict):
+                value = "|".join(each for each, is_chosen in value.items() if is_chosen is True)
+            elif isinstance(value, bool):
+                value = str(value).lower()
+            flat.setdefault(f"Answer.{name}", "" if value is None else str(value))
     for column, value in result.values.items():
         group, _, choice = column.rpartition(".")
         if group.startswith("Answer.") and value.lower() == "true":
@@ -97,14 +101,6 @@ def _completed(result: Result, shown: Mapping[str, str]) -> Result:
     if reward is None and shown.get("Reward"):
         reward = _cents(shown["Reward"], result.place)
     return replace(result, values=values, reward_cents=reward)
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, dict):
-        return "|".join(name for name, is_chosen in value.items() if is_chosen is True)
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None else str(value)
 
 
 def _table(

@@ -152,7 +152,9 @@ class Diary(Observer):
         """Keep a live dialog's page for each role and phase, at the longest dialog of it."""
         talk = dialog.get("dialog") or {}
         turns = talk.get("turns") or []
-        moment = _moment(str(dialog.get("phase")), str(talk.get("role")))
+        phases = {"waiting": WAITING, "checking": FOUND, "done": OVER}
+        phases["talking"] = AS_TEACHER if talk.get("role") == "teacher" else AS_STUDENT
+        moment = phases.get(str(dialog.get("phase")), "")
         key = (str(state["title"]), moment)
         with self._lock:
             if not moment or len(turns) <= self._turns.get(key, -1):
@@ -187,13 +189,6 @@ class Diary(Observer):
         if (stage, moment) not in self.pages and len(self.pages) < MOST_PAGES:
             drawn = to_try(page.html, {**state, **told})
             self.pages[stage, moment] = SeenPage(stage, moment, drawn, note, is_work=True)
-
-
-def _moment(phase: str, role: str) -> str:
-    """Return when a live dialog's page looks so, blank for no such time."""
-    if phase == "talking":
-        return AS_TEACHER if role == "teacher" else AS_STUDENT
-    return {"waiting": WAITING, "checking": FOUND, "done": OVER}.get(phase, "")
 
 
 def to_try(html: str, state: Mapping[str, Any]) -> str:

@@ -163,7 +163,18 @@ class _Rows:
 
     def add(self, records: list[SeedRecord]) -> None:
         """Write one batch."""
-        seeds = Seed.objects.bulk_create(self._seed(record) for record in records)
+        seeds = Seed.objects.bulk_create(
+            Seed(
+                collection=self.collection,
+                key=self._key("seed", record["key"]),
+                position=position,
+                fold=record["fold"],
+                stage=self.asking,
+                payload=record["payload"],
+            )
+            for position, record in enumerate(records, self.n_seeds + 1)
+        )
+        self.n_seeds += len(records)
         placed = [
             (seed, position, passage)
             for seed, record in zip(seeds, records, strict=True)
@@ -224,17 +235,6 @@ class _Rows:
         for answer, (row, vote) in zip(answers, voted, strict=True):
             cast[row.pk].append((answer, vote))
         self._store_verdicts(questions, cast, [question for _, _, question in asked])
-
-    def _seed(self, record: SeedRecord) -> Seed:
-        self.n_seeds += 1
-        return Seed(
-            collection=self.collection,
-            key=self._key("seed", record["key"]),
-            position=self.n_seeds,
-            fold=record["fold"],
-            stage=self.asking,
-            payload=record["payload"],
-        )
 
     def _paragraph(self, passage: PassageRecord) -> Paragraph:
         title = passage["title"][:MAX_TITLE]

@@ -36,8 +36,13 @@ def write_sample(collection: Collection, path: Path, rng: random.Random) -> int:
     """
     draw = get_protocol(collection.protocol).part(REPORT, "sample").sample
     simulated: set[str] = set()
-    seeds = _noting(identified(collection), simulated)
-    rows = draw(seeds, parameters_of(collection), rng)
+
+    def noted() -> Iterator[SeedRecord]:
+        for seed in identified(collection):
+            simulated.update(each["id"] for each in seed["questions"] if is_simulated(each))
+            yield seed
+
+    rows = draw(noted(), parameters_of(collection), rng)
     if not rows:
         raise ScoreError("Nothing is in the dataset yet to draw from; try when something is kept.")
     rows = [{"id": row["id"], MARK: YES if (row["id"] in simulated) else "", **row} for row in rows]
@@ -91,10 +96,3 @@ def write_flow(tables: Iterable[Table], path: Path) -> None:
         raise ScoreError(f"{path} is there already: name a new file.") from None
     except OSError as error:
         raise ScoreError(f"{path}: it cannot be written ({error.strerror}).") from None
-
-
-def _noting(seeds: Iterable[SeedRecord], simulated: set[str]) -> Iterator[SeedRecord]:
-    """Yield the seeds, adding the ids of questions that are simulated to the set."""
-    for seed in seeds:
-        simulated |= {each["id"] for each in seed["questions"] if is_simulated(each)}
-        yield seed

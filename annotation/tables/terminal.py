@@ -1,6 +1,6 @@
 """Draws tables and scores for a terminal."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from io import StringIO
 from textwrap import fill
 
@@ -28,7 +28,16 @@ def table_lines(tables: Iterable[Table], *, in_colour: bool) -> str:
         if table.rows:
             shape = _shape(table, head, table.columns)
             if console.measure(shape).maximum > WIDTH:
-                shape = _shape(table, head, list(_narrow(table)))
+                # In lines as short as their cells, so that no number is cut.
+                narrow = []
+                for column, cells in zip(
+                    table.columns, zip(*table.texts(), strict=True), strict=True
+                ):
+                    longest = max(map(len, [*cells, *column.split()]))
+                    narrow.append(
+                        fill(column, longest, break_long_words=False, break_on_hyphens=False)
+                    )
+                shape = _shape(table, head, narrow)
             console.print(shape, width=max(WIDTH, console.measure(shape).minimum))
         else:
             console.print(head, style="italic", markup=False, highlight=False, width=WIDTH)
@@ -51,13 +60,6 @@ def _shape(table: Table, head: str, columns: Sequence[str]) -> Drawn:
     for row in rows:
         shape.add_row(*row)
     return shape
-
-
-def _narrow(table: Table) -> Iterator[str]:
-    """Yield the heads of columns in lines as short as their cells, so that no number is cut."""
-    for column, cells in zip(table.columns, zip(*table.texts(), strict=True), strict=True):
-        longest = max(map(len, [*cells, *column.split()]))
-        yield fill(column, longest, break_long_words=False, break_on_hyphens=False)
 
 
 def scores_for_terminal(result: Result, *, in_colour: bool) -> str:
