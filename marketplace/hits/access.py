@@ -14,7 +14,6 @@ from django.utils.translation import gettext_noop
 from marketplace.hits.acceptance import available_hits
 from marketplace.models import (
     HANDED_IN,
-    HIT,
     Assignment,
     HITType,
     QualificationGrant,
@@ -336,11 +335,6 @@ class Audience:
     def is_nobody(self) -> bool:
         """Return whether there are workers and none of them can take it."""
         return self.n_workers > 0 and self.n_can_accept == 0
-
-
-def audience(hit: HIT) -> Audience:
-    """Return who can see a HIT now; expects its type loaded."""
-    return audience_of(hit.hit_type)
 
 
 def audience_of(kind: HITType) -> Audience:

@@ -8,7 +8,7 @@ import pytest
 
 from marketplace import clock
 from marketplace.configuration import DEFAULT_POLICIES, SystemPolicy, choose
-from marketplace.hits.access import _counted_at, audience
+from marketplace.hits.access import _counted_at, audience_of
 from marketplace.models import HIT, Worker, WorkerProfile
 from marketplace.people.requirements import (
     ADULT,
@@ -43,15 +43,15 @@ def test_workers_are_counted_with_what_keeps_them_out(
     Worker.objects.filter(display_name="Grace").update(is_adult=True, country="US")
     britain = need(LOCALE, "EqualTo", LocaleValues=[{"Country": "GB"}], **HIDDEN)
     adult = need(ADULT, "EqualTo", 1)
-    found = audience(hit_with(rita, make_hit, adult, britain))
+    found = audience_of(hit_with(rita, make_hit, adult, britain).hit_type)
     assert (found.n_workers, found.n_can_see, found.n_can_accept) == (3, 1, 1)
     told = [(one.need["QualificationTypeId"], one.n_workers) for one in found.excluded]
     assert told == [(LOCALE, 2), (ADULT, 1)]
     rita.create_worker_block(WorkerId=ada.worker.worker_id, Reason="r")
-    blocked = audience(hit_with(rita, make_hit, adult, britain))
+    blocked = audience_of(hit_with(rita, make_hit, adult, britain).hit_type)
     assert (blocked.n_can_see, blocked.is_nobody) == (0, True)
     Worker.objects.filter(display_name="Mallory").update(is_active=False)
-    assert audience(hit_with(rita, make_hit)).n_workers == 2
+    assert audience_of(hit_with(rita, make_hit).hit_type).n_workers == 2
 
 
 def test_the_count_is_what_each_worker_meets(
@@ -71,7 +71,7 @@ def test_the_count_is_what_each_worker_meets(
         workers = list(Worker.objects.all())
         each = [access_to(hit.hit_type, one) for one in records_of(workers)]
         assert each == [access_to(hit.hit_type, record_for(one, hit.hit_type)) for one in workers]
-        found = audience(hit)
+        found = audience_of(hit.hit_type)
         assert found.n_can_see == sum(one.can_discover for one in each)
         assert found.n_can_accept == sum(one.can_accept for one in each)
 
@@ -85,7 +85,7 @@ def test_it_costs_the_same_for_one_worker_and_for_many(
         Worker.objects.create(display_name=f"W{n}", created_at=clock.now())
     hit = hit_with(rita, make_hit, need(N_APPROVED, "GreaterThan", 10))
     with django_assert_max_num_queries(6, connection=connections["marketplace"]):
-        assert audience(hit).n_can_accept == 20
+        assert audience_of(hit.hit_type).n_can_accept == 20
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_the_host_chooses_how_a_system_requirement_counts(
         worker=ada.worker,
         defaults={"n_approved_before": 4000, "percent_approved_before": 80},
     )
-    assert audience(hit_with(rita, make_hit, asked)).n_can_accept == int(expected)
+    assert audience_of(hit_with(rita, make_hit, asked).hit_type).n_can_accept == int(expected)
 
 
 def test_publishing_to_nobody_is_a_warning(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from marketplace import clock
-from marketplace.hits.access import audience
+from marketplace.hits.access import audience_of
 from marketplace.models import HIT, Assignment, QualificationType
 from marketplace.people.grants import add_members, make_group, remove_member
 from marketplace.tests.refusals import refused
@@ -70,7 +70,7 @@ def test_of_several_groups_members_of_any_see_and_take_a_hit(
     add_members(panel, [mallory.worker], clock.now())
     remove_member(panel, ada.worker, clock.now())
     assert sees(mallory)
-    found = audience(HIT.objects.select_related("hit_type").get())
+    found = audience_of(HIT.objects.select_related("hit_type").get().hit_type)
     assert (found.n_workers, found.n_can_see) == (3, 2)
     # What she holds she may finish; another one she is not shown.
     assert held.submit(answer="42").status_code == 200
@@ -92,4 +92,4 @@ def test_another_requester_s_own_qualification_is_nobody_s_way_in(
     row = QualificationType.objects.get(qualification_type_id=made)
     need = {"QualificationTypeId": either(other_requester, row), **HIDDEN}
     make_hit(other_requester, QualificationRequirements=[need])
-    assert audience(HIT.objects.select_related("hit_type").get()).n_can_see == 0
+    assert audience_of(HIT.objects.select_related("hit_type").get().hit_type).n_can_see == 0
