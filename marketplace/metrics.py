@@ -11,7 +11,7 @@ from marketplace.funds import EARNED, account_differences
 from marketplace.models import Assignment, AssignmentState, Event, LedgerEntry, Payout
 
 SITE = metrics_of("marketplace")
-called = SITE.timing("call_seconds", "Calls of the requester API", ("operation", "status"))
+call_seconds = SITE.timing("call_seconds", "Calls of the requester API", ("operation", "status"))
 # What is summed up is every entry of the ledger.
 LEDGER_KEPT_SECONDS = 300.0
 OPEN = (AssignmentState.ACCEPTED, AssignmentState.SUBMITTED)

@@ -30,7 +30,7 @@ from marketplace.models import (
     Worker,
     WorkerProfile,
 )
-from marketplace.notifications.messages import tell_of_payment
+from marketplace.notifications.messages import notify_of_payment
 from marketplace.people.worker_import import MAIL
 from marketplace.router import atomic
 
@@ -81,7 +81,7 @@ def record_payout(
             amount_cents=cents,
             at=now,
         )
-        tell_of_payment(payout)
+        notify_of_payment(payout)
         return payout
 
 

@@ -28,7 +28,7 @@ from marketplace.models import (
     Project,
     Requester,
 )
-from marketplace.people.accounts import called
+from marketplace.people.accounts import old_ids_of
 from marketplace.questions.answers import answers_in, with_parts
 from marketplace.questions.question import QuestionError, read_question
 from marketplace.questions.template import (
@@ -315,7 +315,7 @@ def results(batch: Batch, now: datetime) -> tuple[list[str], list[list[str]]]:
         "Reject",
     ]
     rates = _rates(batch, {row.worker_id for row in rows}, now)
-    old = called(batch.project.requester_id, {row.worker.worker_id for row in rows})
+    old = old_ids_of(batch.project.requester_id, {row.worker.worker_id for row in rows})
     lines = [
         [
             *_facts(row, old),

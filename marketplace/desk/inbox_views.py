@@ -30,7 +30,7 @@ from marketplace.models import (
 from marketplace.models.identifiers import new_entity_id
 from marketplace.notifications.messages import messages_to
 from marketplace.operations.qualifications import open_requests
-from marketplace.people.accounts import called
+from marketplace.people.accounts import old_ids_of
 from marketplace.people.grants import AnsweredQuestion, answered_questions
 from marketplace.questions.answers import readable
 from marketplace.web.desk_pages import (
@@ -179,7 +179,7 @@ def settle(request: DeskRequest, key: int) -> HttpResponse:
     row = first_or_error(_open(request, [str(key)]), NO_REQUEST)
     name, worker_id = row.qualification_type.name, row.worker.worker_id
     # The log is the host's too, the notice is the requester's.
-    who = called(row.qualification_type.requester_id, [worker_id]).get(worker_id, worker_id)
+    who = old_ids_of(row.qualification_type.requester_id, [worker_id]).get(worker_id, worker_id)
     if "decline" in request.POST:
         reason = request.POST.get("reason", "").replace("\x00", "").strip()
         if not 1 <= len(reason) <= LONGEST_REASON:

@@ -24,7 +24,7 @@ from marketplace.models import (
 )
 from marketplace.models.identifiers import new_entity_id
 from marketplace.notifications.events import record_event
-from marketplace.notifications.messages import reason_of, tell_of_work
+from marketplace.notifications.messages import notify_of_work, reason_of
 from marketplace.people.requirements import access_to, record_for
 from marketplace.questions.question import GRACE_SECONDS
 from marketplace.router import atomic
@@ -486,5 +486,5 @@ def keep_rejection(contest: Contest, answer: str, now: datetime) -> None:
         ).update(answer=answer, answered_at=now)
         if not changed:
             raise ContestError(SETTLED)
-        tell_of_work(hit, contest.assignment, "rejection_stays", reason_of(answer), now)
+        notify_of_work(hit, contest.assignment, "rejection_stays", reason_of(answer), now)
         refresh(hit, now)

@@ -29,7 +29,7 @@ from marketplace.models import (
 )
 from marketplace.models.identifiers import new_entity_id
 from marketplace.notifications.events import record_event, record_status_event
-from marketplace.notifications.messages import reason_of, system_message, tell_of_work
+from marketplace.notifications.messages import notify_of_work, reason_of, system_message
 from marketplace.questions.answers import answers_in, with_parts
 from marketplace.router import DATABASE, atomic
 
@@ -45,7 +45,7 @@ def approve(hit: HIT, assignment: Assignment, at: datetime | None) -> int:
     worker_id = funds.account_of(assignment.worker_id)
     if assignment.state == AssignmentState.REJECTED:
         means = system_message("text", "approved_after_all_means")
-        tell_of_work(hit, assignment, "approved_after_all", means, at)
+        notify_of_work(hit, assignment, "approved_after_all", means, at)
     assignment.state, assignment.approved_at = AssignmentState.APPROVED, at
     assignment.save(update_fields=["state", "approved_at", "feedback"])
     record_event(hit, "AssignmentApproved", at, assignment.assignment_id)
@@ -60,7 +60,7 @@ def reject(hit: HIT, assignment: Assignment, feedback: str, at: datetime) -> Non
     assignment.feedback = feedback
     assignment.save(update_fields=["state", "rejected_at", "feedback"])
     record_event(hit, "AssignmentRejected", at, assignment.assignment_id)
-    tell_of_work(hit, assignment, "work_rejected", reason_of(feedback), at)
+    notify_of_work(hit, assignment, "work_rejected", reason_of(feedback), at)
 
 
 DISPOSED_AFTER = timedelta(days=120)

@@ -96,7 +96,7 @@ LONGEST_NAMED = 140
 OPENING = ("qualification_given", "added_to_group")
 
 
-def tell_of_work(
+def notify_of_work(
     hit: HIT, assignment: Assignment, key: str, text: dict[str, Any], now: datetime
 ) -> None:
     """Write what was decided about an assignment; key: of the subject; text: the columns of it.
@@ -114,7 +114,7 @@ def tell_of_work(
     )
 
 
-def tell_of_qualification(
+def notify_of_qualification(
     row: QualificationType, worker: Worker, key: str, text: dict[str, Any], now: datetime
 ) -> None:
     """Write what was decided about a qualification; key: of the subject; text: the columns of it.
@@ -149,7 +149,7 @@ def reason_of(words: str) -> dict[str, Any]:
     return own_message("text", words) if words else system_message("text", "no_reason")
 
 
-def tell_of_block(requester: Requester, worker: Worker, key: str, now: datetime) -> None:
+def notify_of_block(requester: Requester, worker: Worker, key: str, now: datetime) -> None:
     """Write that a requester's HITs are closed to the worker or open again; why stays unsaid."""
     Message.objects.create(
         worker=worker,
@@ -160,7 +160,7 @@ def tell_of_block(requester: Requester, worker: Worker, key: str, now: datetime)
     )
 
 
-def tell_of_payment(payout: Payout) -> None:
+def notify_of_payment(payout: Payout) -> None:
     """Write that a payment was recorded: how much, when and by what."""
     how = {"date": payout.paid_on.isoformat(), "method": payout.method}
     Message.objects.create(

@@ -22,9 +22,9 @@ from marketplace.models import (
 )
 from marketplace.notifications.messages import (
     description_of,
+    notify_of_qualification,
     own_message,
     reason_of,
-    tell_of_qualification,
 )
 from marketplace.operations.hits import LONGEST_SECONDS, check_seconds, describe_hit
 from marketplace.operations.ownership import expected_worker, known_worker, listable_type, own_type
@@ -250,7 +250,7 @@ def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str,
         grant(row, worker, value, call.now)
         if parameters.get("SendNotification", True) and not has_it:
             what = description_of(row)
-            tell_of_qualification(row, worker, "qualification_given", what, call.now)
+            notify_of_qualification(row, worker, "qualification_given", what, call.now)
     return {}
 
 
@@ -268,7 +268,7 @@ def disassociate_qualification(call: Call, parameters: dict[str, Any]) -> dict[s
         held = QualificationGrant.objects.filter(pk=found.pk, is_revoked=False)
         # Of two that take it away at once, one does.
         if held.update(is_revoked=True, **own_message("reason", words)):
-            tell_of_qualification(row, found.worker, key, reason_of(words), call.now)
+            notify_of_qualification(row, found.worker, key, reason_of(words), call.now)
     return {}
 
 
@@ -349,7 +349,7 @@ def accept_qualification_request(call: Call, parameters: dict[str, Any]) -> dict
         row.state, row.decided_at = RequestState.GRANTED, call.now
         row.save()
         given, what = row.qualification_type, description_of(row.qualification_type)
-        tell_of_qualification(given, row.worker, "qualification_given", what, call.now)
+        notify_of_qualification(given, row.worker, "qualification_given", what, call.now)
     return {}
 
 
@@ -361,7 +361,9 @@ def reject_qualification_request(call: Call, parameters: dict[str, Any]) -> dict
         row.reason = parameters.get("Reason", "")
         row.save()
         why = reason_of(row.reason)
-        tell_of_qualification(row.qualification_type, row.worker, "request_declined", why, call.now)
+        notify_of_qualification(
+            row.qualification_type, row.worker, "request_declined", why, call.now
+        )
     return {}
 
 

@@ -17,7 +17,7 @@ from marketplace import clock
 from marketplace.configuration import calls_per_second
 from marketplace.fault_injection import NO_FAULTS, chance_of, faults_of
 from marketplace.funds import InsufficientFundsError
-from marketplace.metrics import called
+from marketplace.metrics import call_seconds
 from marketplace.operations.destinations import confirmed
 from marketplace.people.accounts import with_old_ids
 from marketplace.wire.calls import (
@@ -92,7 +92,7 @@ def requester_api(request: HttpRequest) -> HttpResponse:
         fault = ServiceFault(said) if missing(error) is None else Unavailable(said)
         status, reply, headers = _refusal(service, fault, request_id)
     steps.info("%s %s", name, status)
-    called.observe(time.perf_counter() - began, name, str(status))
+    call_seconds.observe(time.perf_counter() - began, name, str(status))
     response = HttpResponse(
         reply, status=status, content_type=service.content_type, headers=headers
     )

@@ -21,7 +21,7 @@ from marketplace.models import (
     WorkerBlock,
 )
 from marketplace.models.identifiers import new_entity_id
-from marketplace.notifications.messages import tell_of_block
+from marketplace.notifications.messages import notify_of_block
 from marketplace.operations.hits import MOST_CENTS
 from marketplace.operations.ownership import expected_worker, known_worker, settle_own
 from marketplace.people.accounts import workers_named
@@ -202,7 +202,7 @@ def create_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any
             defaults={"reason": parameters["Reason"], "created_at": call.now},
         )
         if is_new:
-            tell_of_block(call.requester, worker, "blocked", call.now)
+            notify_of_block(call.requester, worker, "blocked", call.now)
     return {}
 
 
@@ -212,7 +212,7 @@ def delete_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any
     worker = known_worker(call, parameters["WorkerId"])
     with atomic():
         if WorkerBlock.objects.filter(requester=call.requester, worker=worker).delete()[0]:
-            tell_of_block(call.requester, worker, "unblocked", call.now)
+            notify_of_block(call.requester, worker, "unblocked", call.now)
     return {}
 
 

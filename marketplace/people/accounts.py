@@ -355,7 +355,7 @@ def take_place(kept: Worker, old_id: str, now: datetime) -> None:
         merge(kept, second, now)
 
 
-def called(requester_id: int, ids: Iterable[str] | None = None) -> dict[str, str]:
+def old_ids_of(requester_id: int, ids: Iterable[str] | None = None) -> dict[str, str]:
     """Return the old ids that a requester knows workers by, by (these) ids given out here."""
     profiles = WorkerProfile.objects.filter(named_by=requester_id, mturk_id__isnull=False)
     if ids is not None:
@@ -372,7 +372,7 @@ def with_old_ids(requester_id: int, reply: dict[str, Any]) -> dict[str, Any]:
         for row in (value if isinstance(value, list) else [value])
         if isinstance(row, dict) and "WorkerId" in row
     ]
-    old = called(requester_id, [row["WorkerId"] for row in rows]) if rows else {}
+    old = old_ids_of(requester_id, [row["WorkerId"] for row in rows]) if rows else {}
     for row in rows:
         row["WorkerId"] = old.get(row["WorkerId"], row["WorkerId"])
     return reply

@@ -23,9 +23,9 @@ from marketplace.models import (
 from marketplace.notifications.messages import (
     HOST_ACCOUNT,
     description_of,
+    notify_of_qualification,
     own_message,
     system_message,
-    tell_of_qualification,
 )
 from marketplace.questions.answers import GivenAnswer, form_answers_xml
 from marketplace.questions.question_form import (
@@ -395,7 +395,7 @@ def add_members(
             grant(row, worker, value, now)
             # An invitation may promise a requester's own qualification.
             key = "added_to_group" if hasattr(row, "group") else "qualification_given"
-            tell_of_qualification(row, worker, key, description_of(row), now)
+            notify_of_qualification(row, worker, key, description_of(row), now)
             n_changed += 1
     return n_changed
 
@@ -409,5 +409,5 @@ def remove_member(row: QualificationType, worker: Worker, now: datetime) -> bool
     if not rows.update(is_revoked=True, **system_message("reason", "taken_out_of_group")):
         return False
     why = system_message("text", "taken_out_of_group")
-    tell_of_qualification(row, worker, "out_of_group", why, now)
+    notify_of_qualification(row, worker, "out_of_group", why, now)
     return True

@@ -25,7 +25,7 @@ from marketplace.hits.acceptance import unanswered_contests
 from marketplace.models import AuditEntry, DeskSession, DeskUser, PaymentReport, Requester, Role
 from marketplace.models.identifiers import digest, new_secret
 from marketplace.operations.qualifications import open_requests
-from marketplace.people.accounts import called
+from marketplace.people.accounts import old_ids_of
 from marketplace.web.pages import PageError, View, keep_token, page
 
 COOKIE = "marketplace_desk"
@@ -119,7 +119,7 @@ def show(request: DeskRequest, template: str, status: int = 200, **context: Any)
     context["n_waiting"] = (unanswered_contests(requester) if requester else reports).count()
     context["n_asked"] = open_requests(requester).count() if requester else 0
     # Asked for only by pages that name workers to a requester.
-    context["old_ids"] = SimpleLazyObject(lambda: called(requester.pk) if requester else {})
+    context["old_ids"] = SimpleLazyObject(lambda: old_ids_of(requester.pk) if requester else {})
     return render(request, f"desk/{template}", context, status=status)
 
 
