@@ -286,3 +286,10 @@ def test_every_page_opens(client: Client, settings: Any) -> None:
     assert opened.get(503, set()) <= {"health"}
     shown = {"collection", "seeds", "questions", "money", "text", "releases", "report"}
     assert shown <= opened[200]
+
+
+def test_every_module_that_the_map_of_the_house_names_is_there() -> None:
+    text = PAGES["docs/contributor.md"]
+    named = set(re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", text))
+    assert len(named) > 30
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
