@@ -360,7 +360,7 @@ EXPORT = Part[ExportModule](
         "WHOLE_CORPUS": False,
         "FILES_HOLD": {},
         # Their keys come from content already.
-        "identified": iter,
+        "identified": lambda seeds: iter(seeds),
         "answering": answering,
         "QUESTION_COLUMNS": {},
         "question_columns": lambda seed, question: {},

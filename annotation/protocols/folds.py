@@ -3,12 +3,13 @@
 import random
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import lcm
 from typing import Any
 
 from collector.protocols.parameters import FOLDS
-from collector.seeds.candidate import text_key
+from collector.seeds.candidate import GROUP, Candidate, text_key
 
 # Texts with this many terms in a row in common are the same text. Fewer are a turn of phrase, which
 # may stand in two splits.
@@ -44,6 +45,21 @@ def plan(
     for keys, fold in _placed(list(groups.values()), weights, have, rng):
         result.update(dict.fromkeys(keys, fold))
     return result
+
+
+def plan_by_group(
+    seeds: Iterable[Candidate],
+    parameters: Any,
+    rng: random.Random,
+    planned: Mapping[str, int] | None = None,
+    fold_of_text: Mapping[str, str] | None = None,
+) -> dict[Hashable, str]:
+    """Return the fold of each seed, by its key: that of its article, or group of documents.
+
+    parameters: a protocol's, with weights in `splits`. planned, fold_of_text: as in `plan`.
+    """
+    by_group = (replace(seed, text=str(seed.payload[GROUP])) for seed in seeds)
+    return plan(by_group, parameters.splits, rng, planned, fold_of_text)
 
 
 def _placed(

@@ -6,15 +6,14 @@ elsewhere: no passage that a question rests on is in two splits.
 
 import random
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from annotation.protocols import folds
+from annotation.protocols.folds import plan_by_group
 from annotation.protocols.rag.entries import NATURAL
 from collector.protocols.parameters import FOLDS
 from collector.retrieval.terms import Groups
-from collector.seeds.candidate import GROUP, PLANNED, Candidate
+from collector.seeds.candidate import PLANNED
 
 if TYPE_CHECKING:
     from annotation.protocols.rag.parameters import Parameters
@@ -27,21 +26,7 @@ RULE = (
 )
 MOVED = "It is in the split of the passages that it rests on."
 Example = Mapping[str, Any]
-
-
-def plan(
-    seeds: Iterable[Candidate],
-    parameters: "Parameters",
-    rng: random.Random,
-    planned: Mapping[str, int] | None = None,
-    fold_of_text: Mapping[str, str] | None = None,
-) -> dict[Hashable, str]:
-    """Return the fold of each set, by seed key: that of its group of documents.
-
-    planned, fold_of_text: what earlier choices of seeds fixed; see annotation.protocols.folds.
-    """
-    by_group = (replace(seed, text=str(seed.payload[GROUP])) for seed in seeds)
-    return folds.plan(by_group, parameters.splits, rng, planned, fold_of_text)
+plan = plan_by_group
 
 
 def rests_on(
