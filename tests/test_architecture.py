@@ -160,6 +160,18 @@ def test_no_protocol_is_named_outside_its_folder() -> None:
         assert wrong == [], f"{folder.name} is imported in {wrong}"
 
 
+def test_readers_take_of_annotation_metrics_and_what_reads_their_own_papers_files() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in sources("readers")
+        for name in imports(path)
+        if name.startswith("annotation.")
+        and not name.startswith("annotation.metrics")
+        and not name.startswith(f"annotation.protocols.{path.parent.name}")
+    ]
+    assert wrong == []
+
+
 def test_what_readers_share_is_described_by_no_protocol() -> None:
     names = [path.parent.name for path in (ROOT / "annotation/protocols").glob("*/protocol.toml")]
     # As papers write it, "Book QA"; one that is cited, "(Book QA 4.1)", is a source.
