@@ -1,4 +1,4 @@
-"""What votes decide of one item, and why; and the largest group of them that agrees."""
+"""The decision that votes make about one item, its reason, and the largest agreeing group."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Decision:
-    """What the votes on one item decide; the row `Verdict` keeps it.
+    """The decision of the votes on one item; a row of `Verdict` stores it.
 
-    reason: a stable machine word; sentence: the same for a requester to read.
+    reason: a stable code for programs. sentence: the reason in words, for a requester.
     chosen: index of the released vote in submission order, None unless kept.
     agreeing: indices of the votes that agree with the released one, itself included.
     """
@@ -33,10 +33,11 @@ class Decision:
 
 
 def largest_group(votes: Sequence[Vote], agree: Callable[[Vote, Vote], bool]) -> tuple[int, ...]:
-    """Return the indices of the most `votes` that all agree with one another, in order; () of none.
+    """Return the indices of the largest group of `votes` that all agree, sorted; () without votes.
 
-    Of equally large groups it is the one that began first. agree: symmetric, but it need not be
-    an equivalence: A may agree with B and B with C while A and C differ, so that groups overlap.
+    Of groups of equal size it is the one whose sorted indices are smallest in lexicographic order.
+    agree: symmetric, but not always transitive. A may agree with B and B with C while A and C
+    differ, so groups can overlap.
     """
     near: list[set[int]] = [set() for _ in votes]
     for index, vote in enumerate(votes):
@@ -50,12 +51,13 @@ def largest_group(votes: Sequence[Vote], agree: Callable[[Vote, Vote], bool]) ->
 def _groups(
     near: Sequence[set[int]], group: tuple[int, ...], more: set[int], tried: set[int]
 ) -> Iterator[tuple[int, ...]]:
-    """Yield each group that nothing can join, by the algorithm of Bron and Kerbosch with a pivot.
+    """Yield each group that no vote can join, by the algorithm of Bron and Kerbosch with a pivot.
 
-    near: who agrees with whom. more: what can join `group`. tried: what could, but was tried first.
+    near: for each vote, the votes that agree with it. more: votes that can still join `group`.
+    tried: votes that could join too, but whose groups were yielded before.
     """
     if not more:
-        # Where something tried fits too, this is a part of a group that was found with it.
+        # If `tried` is not empty, a larger group with this one inside was yielded before, and wins.
         yield tuple(sorted(group))
         return
     pivot = max(more | tried, key=lambda index: len(near[index] & more))

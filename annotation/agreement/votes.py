@@ -10,9 +10,9 @@ NONE = -1
 
 @dataclass(frozen=True)
 class Votes:
-    """Who gave which label to which item; votes may be missing, each annotator has one an item.
+    """Who gave which label to which item; an annotator has at most one vote on an item.
 
-    codes: numpy int[n_items, n_annotators], the place of the label in `labels`, NONE without vote.
+    codes: numpy int[n_items, n_annotators], the index of the label in `labels`, NONE if missing.
     """
 
     items: tuple[Hashable, ...]
@@ -28,7 +28,7 @@ class Votes:
         return (self.codes[:, :, None] == places).sum(axis=1)
 
     def several(self, least: int = 2) -> "Votes":
-        """Return the items that so many annotators or more have voted on, and who has of them."""
+        """Return the table of the items with `least` votes or more, and of their annotators."""
         given = self.codes != NONE
         chosen = given.sum(axis=1) >= least
         voted = given[chosen].any(axis=0)
@@ -40,10 +40,11 @@ class Votes:
 def votes_of(
     cast: Iterable[tuple[Hashable, Hashable, Hashable]], labels: Sequence[Hashable] = ()
 ) -> Votes:
-    """Return the table of (item, annotator, label) in the order in which each of them first comes.
+    """Return the table of votes; `cast` yields (item, annotator, label).
 
-    labels: those that come first, in this order, whether anybody gave them or not. Raises
-    ValueError where an annotator votes twice on one item.
+    Items, annotators and labels are in the order in which they first appear. labels: these come
+    before the others, in this order, even if nobody gave them. Raises ValueError if an annotator
+    votes twice on one item.
     """
     import numpy
 
@@ -67,7 +68,7 @@ def votes_of(
 
 @dataclass(frozen=True)
 class Confusion:
-    """How often one annotator gave a label where another gave one, on the items both have.
+    """How often two annotators gave each pair of labels, on the items that both labelled.
 
     table: int[n_labels, n_labels], rows the first annotator's label, columns the second's.
     """
@@ -78,16 +79,16 @@ class Confusion:
 
     @property
     def n_items(self) -> int:
-        """Return how many items both have labelled."""
+        """Return the number of items that both labelled."""
         return int(self.table.sum())
 
     @property
     def n_equal(self) -> int:
-        """Return on how many of them they say the same."""
+        """Return the number of items to which both gave the same label."""
         return int(self.table.trace())
 
     def cohen_kappa(self) -> float:
-        """Return Cohen's kappa; raises ValueError where it is not defined."""
+        """Return Cohen's kappa; raises ValueError if it is not defined."""
         if not self.n_items:
             raise ValueError("Cohen's kappa needs an item that both have labelled.")
         shares = self.table / self.n_items

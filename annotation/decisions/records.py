@@ -1,4 +1,4 @@
-"""Reads a collection's rows as plain records, seed by seed, in memory that does not grow."""
+"""Reads a collection's rows as plain records, a chunk of seeds at a time to limit memory."""
 
 import hashlib
 import hmac
@@ -35,9 +35,9 @@ CHUNK_SEEDS = 100
 def records(collection: Collection) -> Iterator[SeedRecord]:
     """Yield every seed of the main task with its questions and all their votes, by position.
 
-    Qualification work is no part of the dataset, nor is the work of people who have withdrawn
-    or are left out.
-    Raises ProtocolError for parameters of another version of the protocol.
+    Qualification work is not part of the dataset. Neither is the work of people who have
+    withdrawn or are excluded. Raises ProtocolError for parameters of another version of
+    the protocol.
     """
     out = excluded_workers(collection)
     seeds = _seeds(collection, out).iterator(CHUNK_SEEDS)
@@ -73,9 +73,9 @@ def records(collection: Collection) -> Iterator[SeedRecord]:
 
 
 def snapshot() -> AbstractContextManager[None]:
-    """Return a context in which all that is read is of one moment.
+    """Return a context in which all reads see one snapshot of the database.
 
-    SQLite gives it to whoever has a cursor open; PostgreSQL has to be asked.
+    SQLite keeps a snapshot while a cursor is open. PostgreSQL needs an isolation level for it.
     """
     if connection.vendor == "postgresql" and not connection.in_atomic_block:
         return _repeatable()
@@ -100,7 +100,7 @@ def _repeatable() -> Iterator[None]:
 
 
 def _seeds(collection: Collection, out: Set[str]) -> QuerySet[Seed]:
-    """Return the seeds with all that a record tells, in a fixed number of queries a chunk."""
+    """Return the seeds with all rows that records need, in a fixed number of queries per chunk."""
     paragraphs = SeedParagraph.objects.select_related(
         "paragraph__article__corpus", "paragraph__article__document", "paragraph__section"
     ).order_by("position")
@@ -130,9 +130,10 @@ def _seeds(collection: Collection, out: Set[str]) -> QuerySet[Seed]:
 
 
 def _asked_before(collection: Collection) -> dict[int, tuple[int, int]]:
-    """Return, by id, how many same questions were handed in before each that is not the only one.
+    """Return, for each question whose text occurs more than once, how often it was asked before.
 
-    The same are those in equal words in one stage; first those about its seed, then about any.
+    By question id: (the number about the same seed, the number about any seed). Only questions of
+    the same stage with equal text are counted.
     """
     asked = Question.objects.filter(
         stage__collection=collection, stage__name__in=main_stages(collection)
@@ -152,8 +153,8 @@ def _asked_before(collection: Collection) -> dict[int, tuple[int, int]]:
 class _Context:
     """What records of a chunk need besides its rows.
 
-    key: of the pseudonyms. read: paragraphs. labelling: stages of labels. out: who is left out.
-    asked_before: as in a question's record, by its id.
+    key: the key of the pseudonyms. read: paragraphs by id. labelling: names of the label stages.
+    out: ids of excluded workers. asked_before: see `_asked_before`.
     """
 
     key: str
@@ -217,7 +218,7 @@ def _question(question: Question, of: _Context) -> QuestionRecord:
         if answer.corrected_by and answer.pk == chosen:
             record["correction"] = _vote(answer, chosen, agreeing, key)
         elif answer.corrected_by and answer.stage.name in of.labelling:
-            # In order: the latest holds, and none where its labels do not count any more.
+            # Answers come in order: the latest decision stays, if its labels still count.
             held = record.setdefault("label_decisions", {})
             held.pop(answer.stage.name, None)
             if is_counted(answer, of.out):
@@ -228,7 +229,7 @@ def _question(question: Question, of: _Context) -> QuestionRecord:
         record["split_reason"] = split_assignment.reason
     for context in _contexts(question):
         passages = [passage_record(of.read[pk]) for pk in context.paragraphs]
-        # Nobody asks for their links, which are the most of them.
+        # Links make up most of a passage, and no reader of contexts needs them.
         for passage in passages:
             passage["links"] = []
         record.setdefault("contexts", {})[context.setting] = passages
@@ -263,10 +264,13 @@ def _vote(answer: Answer, chosen: int | None, agreeing: set[int], key: str) -> V
 
 @lru_cache(maxsize=65536)
 def pseudonym(key: str, worker_id: str) -> str:
-    """Return the worker's name in releases: HMAC-SHA256 under the collection's `key`, 20 digits."""
+    """Return the worker's name in releases: 20 hex digits of HMAC-SHA256.
+
+    key: the collection's secret.
+    """
     return f"worker_{keyed_digest(key, worker_id)[:20]}"
 
 
 def keyed_digest(key: str, text: str) -> str:
-    """Return 64 digits that follow from `text`, which nobody can find by trying without `key`."""
+    """Return HMAC-SHA256 as 64 hex digits; without `key` nobody can find `text` by guessing."""
     return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()

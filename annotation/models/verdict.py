@@ -1,4 +1,4 @@
-"""The verdict on a question, by its votes or by hand, and whose work is left out."""
+"""Models for verdicts on questions, by votes or by hand, and for excluded workers."""
 
 from django.db import models
 from django.db.models import Q
@@ -11,11 +11,11 @@ OUTCOMES = [
 
 
 class Verdict(models.Model):
-    """One per question; nothing here ever touches a payment.
+    """The verdict on one question; it never changes a payment.
 
-    `reason` is the protocol's word, `sentence` says it to a requester, `agreeing` lists the ids
-    of the answers that agree with the chosen one, `n_votes` how many there were. `last_vote` is the
-    highest id of these, 0 without any: if it or their number changes, the votes have changed.
+    `reason` is the protocol's code, `sentence` the reason in words for a requester. `agreeing`
+    lists the ids of the answers that agree with the chosen one. `n_votes` is the number of votes,
+    `last_vote` their highest id, 0 without votes. If either changes, the votes have changed.
     """
 
     question = models.OneToOneField("tasks.Question", models.CASCADE, related_name="verdict")
@@ -27,7 +27,7 @@ class Verdict(models.Model):
     )
     agreeing = models.JSONField(default=list)
     n_votes = models.PositiveSmallIntegerField()
-    # Verdicts of before lack it: only the number of their votes is compared.
+    # Older verdicts have no `last_vote`: for them only the number of votes is compared.
     last_vote = models.PositiveBigIntegerField(null=True)
     overridden = models.BooleanField(default=False)
     decided_at = models.DateTimeField()
@@ -48,7 +48,7 @@ class Verdict(models.Model):
 class Override(models.Model):
     """A requester's decision against the verdict, with who, when and why.
 
-    With `follows_votes` it gave the verdict back to its votes; the outcome is what they said then.
+    With `follows_votes` the votes decide again; `new_outcome` is what they decided at that time.
     """
 
     verdict = models.ForeignKey(Verdict, models.CASCADE, related_name="overrides")
@@ -73,7 +73,7 @@ class Override(models.Model):
 
 
 class Exclusion(models.Model):
-    """Since `at` nothing of the worker's is counted or released, until it is taken back."""
+    """From `at` until `back_at`, none of the worker's work is counted or released."""
 
     collection = models.ForeignKey(
         "collector.Collection", models.CASCADE, related_name="exclusions"

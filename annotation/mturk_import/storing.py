@@ -1,4 +1,4 @@
-"""Stores old results as finished work: handed in, paid long ago, and owed to nobody."""
+"""Stores old MTurk results as finished work that was paid before, so that nothing is owed."""
 
 import secrets
 from collections.abc import Sequence
@@ -36,14 +36,14 @@ from tasks.models.people import ARCHIVE
 from tasks.work.kinds.registry import kind_of
 from tasks.work.units import create_unit
 
-# Where the people come from, so that one of them is one worker in every collection.
+# Where the worker ids come from: with it, a person is the same worker in every collection.
 ORIGIN = "mturk"
 REASON = "Paid on MTurk, before the results were taken in."
 
 
 @dataclass
 class ImportReport:
-    """What was written; `uncounted` are (place, why) of work that is kept and not in the data."""
+    """What was stored; `uncounted` lists (place, why) of work that is stored but not counted."""
 
     n_stored: int = 0
     n_rejected: int = 0
@@ -54,10 +54,10 @@ class ImportReport:
 def store(
     collection: Collection, stage_name: str, works: Sequence[Work], now: datetime
 ) -> ImportReport:
-    """Write every work, all or nothing, in the order it was handed in."""
+    """Store all `works` in the order in which they were handed in, in one transaction."""
     with transaction.atomic():
         Collection.objects.select_for_update().get(pk=collection.pk)
-        # The same files may have been taken in since they were looked at.
+        # Another import may have stored the same files since the plan was made.
         known = known_ids(collection.slug)
         works = [work for work in works if work.result.assignment_id not in known]
         parameters = parameters_of(collection)
@@ -81,7 +81,7 @@ def store(
 
 
 class _Writer:
-    """Writes one stage's work row by row, as the pages would have."""
+    """Writes the same rows for one stage's work as the workers' pages would have written."""
 
     def __init__(
         self,
@@ -95,12 +95,12 @@ class _Writer:
         self._steps: list[tuple[datetime, LeaseEvent]] = []
 
     def write_steps(self) -> None:
-        """Write what happened, as the results tell when it did."""
+        """Write the events of all leases, in the order of their times in the results."""
         told = sorted(self._steps, key=lambda step: step[0])
         LeaseEvent.objects.bulk_create(step for _, step in told)
 
     def add(self, work: Work) -> None:
-        """Write one assignment: who, the HIT, the stay, the lease, the work and its payment."""
+        """Write one assignment: its worker, HIT, session, lease, submission and payment."""
         result = work.result
         at = result.submitted_at or self.now
         known = Identity.objects.filter(
@@ -144,7 +144,7 @@ class _Writer:
         self._pay(result, submission, posting)
 
     def _unit(self, posting: Posting, work: Work) -> Unit:
-        """Return the unit of what the HIT showed; it is closed, so nobody is asked again."""
+        """Return the unit with the HIT's items; it is closed, so that no other worker gets it."""
         found = Unit.objects.filter(leases__session__posting=posting).first()
         if found:
             return found
@@ -157,7 +157,7 @@ class _Writer:
         return unit
 
     def _why_not(self, result: Result, unit: Unit, worker: Worker) -> str:
-        """Return why the work is kept without being counted, empty where it counts."""
+        """Return why the work is stored but not counted; empty if it counts."""
         if result.status == "Rejected":
             return "It was rejected."
         if Lease.objects.filter(unit=unit, worker=worker, state=LeaseState.SUBMITTED).exists():
@@ -223,7 +223,7 @@ class _Writer:
         )
 
     def _pay(self, result: Result, submission: Submission, posting: Posting) -> None:
-        """Keep what was paid, as history: confirmed already, so that nothing is ever sent."""
+        """Record the payment as confirmed, or as withheld if rejected, so that nothing is sent."""
         if result.reward_cents is None:
             return
         is_paid = result.status != "Rejected"

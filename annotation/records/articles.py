@@ -1,4 +1,4 @@
-"""The articles behind links as plain records: their whole text with its links."""
+"""Reads the articles that links lead to as plain records: the full text with its links."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -14,7 +14,7 @@ TITLES_PER_QUERY = 200
 def article_record(title: str, article: Article) -> ArticleRecord:
     """Return an article's plain text and links, under the `title` of a link that leads to it.
 
-    Of two links that overlap the later one is left out.
+    If two links overlap, the later one is left out.
     """
     whole = article_text(article)
     links: list[tuple[int, int, str]] = []
@@ -35,9 +35,10 @@ def article_record(title: str, article: Article) -> ArticleRecord:
 
 
 def linked_articles(corpus: Corpus, titles: Iterable[str]) -> Iterator[tuple[str, Article]]:
-    """Yield (title, the article it leads to) as an answerer's links do, in few queries.
+    """Yield (title, article) in the order of `titles`, with a few queries per batch.
 
-    In the order of `titles`; one that leads nowhere is left out.
+    Titles are resolved like the links that annotators see. A title that leads to no article is left
+    out.
     """
     iterator = iter(titles)
     while batch := list(islice(iterator, TITLES_PER_QUERY)):

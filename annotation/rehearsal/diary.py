@@ -1,4 +1,4 @@
-"""What simulated workers met: the pages they saw, what was refused, what it takes."""
+"""Records what simulated workers met: their pages, the refusals, and the effort of HITs."""
 
 import html as markup
 import re
@@ -24,16 +24,16 @@ ADVISED, REFUSED = "With advice", "When it was refused"
 SUBMITTED = "As it was handed in"
 WAITING, FOUND, OVER = "In the waiting room", "A partner is found", "At its end"
 AS_STUDENT, AS_TEACHER = "Live, as the student", "Live, as the teacher"
-# In the order in which they come.
+# In the order in which they happen.
 MOMENTS = (
     *(OPENED, BLANK, ADVISED, REFUSED, SUBMITTED),
     *(WAITING, FOUND, AS_STUDENT, AS_TEACHER, OVER),
 )
 LIST, CONSENT = "The list of HITs", "Consent"
-# What a person reads of an item, and what is written, by name.
+# Names of the fields that a person reads in an item, and of those that they type.
 READ = frozenset({"text", "question", "background", "answers", "title", "words"})
 WRITTEN = frozenset({"text", "short", "full", "reason", "value", "fields"})
-# The words of a link are in its text; where it leads is not shown.
+# The text has a link's words already, and its target is not shown.
 UNREAD = frozenset({"links"})
 STYLE = re.compile(r'<link\b[^>]*rel="stylesheet"[^>]*href="([^"]+)"[^>]*>')
 HIDDEN = re.compile(r"<script\b.*?</script>|<iframe\b.*?</iframe>", re.DOTALL)
@@ -41,7 +41,7 @@ HIDDEN = re.compile(r"<script\b.*?</script>|<iframe\b.*?</iframe>", re.DOTALL)
 
 @dataclass
 class SeenPage:
-    """A page as it was seen; `stage` is its title as workers read it, blank outside of HITs."""
+    """A page as a worker saw it; `stage` is the stage's title for workers, blank outside HITs."""
 
     stage: str
     moment: str
@@ -52,9 +52,9 @@ class SeenPage:
 
 @dataclass
 class Effort:
-    """What the HITs of a stage took, of those handed in: words to read and characters to type.
+    """The effort of a stage's submitted HITs: words to read and characters to type.
 
-    Read is what the page shows, and what was opened of that which a search found.
+    The words to read are those on the page and those of search results that were opened.
     """
 
     hits: int = 0
@@ -66,8 +66,8 @@ class Effort:
 class Diary(Observer):
     """Keeps one page of each kind and state, and counts the rest.
 
-    `told`: (stage, is it a refusal?, sentence) → how often. `failed_searches`: (stage, message) →
-    how often. `notices`: headings of pages in the frame that were no work.
+    `told` counts (stage, is it a refusal?, sentence). `failed_searches` counts (stage, message).
+    `notices` counts the headings of pages in the frame that are notices instead of work.
     """
 
     pages: dict[tuple[str, str], SeenPage] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Diary(Observer):
     _lock: Any = field(default_factory=threading.Lock)
 
     def saw(self, page: Page) -> None:
-        """Keep the first of each: the list, the consent, a notice, a page of work."""
+        """Keep the first page of each kind: the list of HITs, consent, notice, work page."""
         with self._lock:
             if "page-state" in page.scripts:
                 state = page.data("page-state")
@@ -98,14 +98,14 @@ class Diary(Observer):
                 self._keep("", LIST, page)
 
     def waited(self, seconds: float) -> None:
-        """Keep how long the server took."""
+        """Record how long the server took to answer."""
         with self._lock:
             self.seconds.append(seconds)
 
     def advised(
         self, page: Page, state: State, data: Data, hints: Sequence[Mapping[str, Any]]
     ) -> None:
-        """Keep the first page with advice, and count what it said."""
+        """Keep the first page with advice, and count its sentences."""
         with self._lock:
             self._count(state, hints, is_refusal=False)
             told = {"draft": _draft(state, data), "told": {"hints": hints}}
@@ -114,7 +114,7 @@ class Diary(Observer):
     def refused(
         self, page: Page, state: State, data: Data, problems: Sequence[Mapping[str, Any]]
     ) -> None:
-        """Keep the first page that was refused, and count what it said."""
+        """Keep the first page that was refused, and count the reasons."""
         with self._lock:
             told = {"draft": _draft(state, data), "told": {"problems": problems}}
             if data:
@@ -122,12 +122,12 @@ class Diary(Observer):
             self._keep_work(page, state, REFUSED if data else BLANK, told, _sentences(problems))
 
     def could_not_search(self, state: State, message: str) -> None:
-        """Count what it said."""
+        """Count the message of a search that failed."""
         with self._lock:
             self.failed_searches[str(state["title"]), message] += 1
 
     def tries_blank(self, state: State) -> bool:
-        """Return whether nobody has submitted this stage with nothing done."""
+        """Return whether no worker has tried yet to submit this stage with nothing done."""
         with self._lock:
             is_first = state["title"] not in self._tried
             self._tried.add(str(state["title"]))
@@ -136,7 +136,7 @@ class Diary(Observer):
     def submitted(
         self, page: Page, state: State, data: Data, searched: Mapping[str, Mapping[str, Any]]
     ) -> None:
-        """Keep the first page as it was handed in, and count what it took."""
+        """Keep the first page as it was handed in, and add up the effort."""
         with self._lock:
             effort = self.efforts[state["title"]]
             effort.hits += 1
@@ -149,7 +149,7 @@ class Diary(Observer):
             self._keep_work(page, state, SUBMITTED, told)
 
     def heard(self, page: Page, state: State, dialog: State) -> None:
-        """Keep a live dialog's page for each role and phase, at the longest dialog of it."""
+        """Keep one page of a live dialog for each role and phase: the one with the most turns."""
         talk = dialog.get("dialog") or {}
         turns = talk.get("turns") or []
         phases = {"waiting": WAITING, "checking": FOUND, "done": OVER}
@@ -164,12 +164,12 @@ class Diary(Observer):
             self._keep_work(page, state, moment, {"talk": dialog})
 
     def returned(self, page: Page) -> None:
-        """Count it."""
+        """Count a returned HIT."""
         with self._lock:
             self.n_returned += 1
 
     def stuck(self, worker: str, error: StuckError) -> None:
-        """Keep what they said."""
+        """Keep the message of a worker who could not go on."""
         with self._lock:
             if len(self.stuck_workers) < MOST_STUCK:
                 self.stuck_workers.append(str(error))
@@ -192,7 +192,7 @@ class Diary(Observer):
 
 
 def to_try(html: str, state: Mapping[str, Any]) -> str:
-    """Return a page of work that sends nothing: without its token and addresses, to be tried."""
+    """Return a page of work for trying out: it has no token and no addresses, and sends nothing."""
     start = html.index(OPENING) + len(OPENING)
     end = html.index(CLOSING, start)
     told = script({**state, "mode": "trial", "token": "", "urls": {}}).decode()
@@ -200,7 +200,7 @@ def to_try(html: str, state: Mapping[str, Any]) -> str:
 
 
 def still(html: str) -> str:
-    """Return a page that does nothing: its style inside it, without scripts and frames."""
+    """Return a static copy of a page: with its styles inside, without scripts and frames."""
     return STYLE.sub(_style, HIDDEN.sub("", html))
 
 
@@ -215,15 +215,15 @@ def _sentences(said: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _draft(state: State, data: Data, opened: Iterable[Mapping[str, Any]] = ()) -> Mapping[str, Any]:
-    """Return what was written as the page has it; opened: passages that a search had found."""
+    """Return submitted data as the page stores a draft; opened: passages opened from a search."""
     shown = [each for item in state["items"] for each in item.get("paragraphs", ())]
     return {"data": _with_words(data, [*shown, *opened]), "ui": {}}
 
 
 def _with_words(data: Any, passages: Sequence[Mapping[str, Any]]) -> Any:
-    """Return what was handed in, each mark with its passage's title and words as the page has it.
+    """Return submitted data with the passage's title and words added to each mark.
 
-    The server needs neither, so simulated workers send none.
+    The page shows them. The server does not need them, so simulated workers do not send them.
     """
     if isinstance(data, list):
         return [_with_words(each, passages) for each in data]
@@ -240,7 +240,7 @@ def _with_words(data: Any, passages: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _words(shown: Any) -> int:
-    """Return how many words there are to read in what a page shows."""
+    """Return the number of words to read in what a page shows."""
     if isinstance(shown, dict):
         return sum(
             len(value.split()) if isinstance(value, str) else _words(value)
@@ -253,7 +253,7 @@ def _words(shown: Any) -> int:
 
 
 def _characters(sent: Any, *, is_text: bool = False) -> int:
-    """Return how many characters of what was handed in are typed."""
+    """Return the number of typed characters in submitted data."""
     if isinstance(sent, dict):
         return sum(
             _characters(value, is_text=is_text or name in WRITTEN) for name, value in sent.items()

@@ -1,4 +1,4 @@
-"""The dataset card: what the files are, how they came to be, what was paid, what to beware of."""
+"""Writes the dataset card: the files, how they were collected, the pay, and the limitations."""
 
 import json
 import re
@@ -42,7 +42,7 @@ from collector.models import Collection, Corpus
 from collector.protocols.creation import parameters_of, revisions_of
 from tasks.pages.wording import fill_placeholders
 
-# What the hub calls Creative Commons' licences; its list has no others of theirs.
+# The Creative Commons licences that the hub has a name for, by kind and version.
 CREATIVE = re.compile(r"creativecommons\.org/licenses/(by(?:-nc)?(?:-sa|-nd)?)/(\d\.\d)")
 CREATIVE_KNOWN = {
     "by": ("2.0", "2.5", "3.0", "4.0"),
@@ -62,7 +62,7 @@ LONGEST_LIST = 3
 
 
 def hub_header(facts: Facts) -> str:
-    """Return the lines from one row of dashes to the other, ending in a line break."""
+    """Return the YAML header of the card, with both lines of dashes and a final line break."""
     n_kept = sum(facts.kept.values())
     creators = ["found"]
     if not facts.is_imported():
@@ -72,7 +72,7 @@ def hub_header(facts: Facts) -> str:
         {"split": row_tables.name_of(split), "path": row_tables.file_of(split)}
         for split in facts.tabled()
     ]
-    # Without a name readers call the one split train, which holds votes on all of them.
+    # Without this name, loaders call the only split train, although it has the votes on all splits.
     votes = {
         "config_name": "votes",
         "data_files": [{"split": "votes", "path": row_tables.VOTES_FILE}],
@@ -83,7 +83,7 @@ def hub_header(facts: Facts) -> str:
         "language": [facts.collection.corpus.language],
         **_hub_licence(facts.collection.corpus),
         "annotations_creators": creators,
-        # A list of its own: YAML would refer to the same one by an anchor.
+        # A copy: YAML would write the same list a second time as an anchor.
         "language_creators": [*creators],
         "task_categories": ["question-answering"],
         "size_categories": [next((name for limit, name in SIZES if n_kept < limit), LARGEST)],
@@ -97,13 +97,13 @@ def hub_header(facts: Facts) -> str:
 
 
 def without_header(card: str) -> str:
-    """Return a card as a person reads it."""
+    """Return a card without its YAML header, as people read it."""
     _, dashes, rest = card.removeprefix("---\n").partition("\n---\n")
     return rest if card.startswith("---\n") and dashes else card
 
 
 def _hub_licence(corpus: Corpus) -> dict[str, str]:
-    """Return the licence by the hub's own name for it, else by the corpus's, with any others."""
+    """Return the licence fields: the hub's own name if it has one, else the names in the corpus."""
     if others := contradictions(corpus):
         names = ", ".join([corpus.licence_name, *others])
         return {"license": "other", "license_name": names, "license_link": LICENCE_FILE}
@@ -118,7 +118,7 @@ def _hub_licence(corpus: Corpus) -> dict[str, str]:
 
 
 def card(facts: Facts) -> str:
-    """Return the card under its header; synthetic work is named before anything else."""
+    """Return the card with its header; if work is simulated, the first paragraph says so."""
     collection = facts.collection
     made_by = origin(facts)
     if facts.is_imported():
@@ -248,7 +248,7 @@ def _method(facts: Facts) -> str:
     )
     if facts.is_imported():
         return f"{protocol}\n"
-    # From it everybody could draw the passages of the withheld questions again.
+    # With the seed, anybody could draw the passages of the withheld questions again.
     seed = "" if facts.secret else f"Random seed {collection.random_seed}."
     began, ended = facts.dates.began, facts.dates.ended
     people = [workers_told(collection), versions_read(collection)]
@@ -270,7 +270,7 @@ def _method(facts: Facts) -> str:
 
 
 def _ethics(facts: Facts) -> str:
-    """Return what people consented to, how they were paid, and what became of their work."""
+    """Return the section on consent, pay, rejected work and bonuses."""
     if facts.is_imported():
         return ""
     collection = facts.collection

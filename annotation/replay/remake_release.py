@@ -1,4 +1,4 @@
-"""Makes a release again from a log: the work, the verdicts, the splits, the files."""
+"""Makes a release again from its log: repeats the work, the verdicts, the splits, the files."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ from tasks.simulation.identity import marked
 
 @dataclass(frozen=True)
 class RemadeRelease:
-    """A release made again; `different` are the files that are not byte for byte as they were."""
+    """A release made again; `different` lists the files that differ from the log's release."""
 
     issued: PublishedRelease
     different: list[str]
@@ -73,10 +73,11 @@ def remake(
     advance: Callable[[], object] = lambda: None,
     transport: httpx.BaseTransport | None = None,
 ) -> RemadeRelease:
-    """Return the release of the log's work, done again on a new collection over `corpus`.
+    """Repeat the log's work on a new collection over `corpus`, and return its release.
 
-    `advance` is called after each step of the work. Raises LogError, and what laying out, working
-    and issuing raise; a collection on which work has begun then stays for jobs to maintain.
+    `advance` is called after each step of the work. Raises LogError, and the errors of recreating
+    the collection, of working and of publishing. If the work has begun by then, the collection
+    stays, and jobs maintain it.
     """
     check_unused(log)
     collection = recreate_collection(log, corpus, now)
@@ -110,7 +111,7 @@ def remake(
 
 
 def check_unused(log: Log) -> None:
-    """Refuse a marketplace that has HITs of the log's collection; raises LogError."""
+    """Raise LogError if the marketplace has HITs of the log's collection."""
     stages = {line.stage for line in log.units.values()}
     key = log.collection.pseudonym_key
     if marketplace.find_hits(str(hits.token_of(key, stage, 0)) for stage in stages):
@@ -121,7 +122,7 @@ def check_unused(log: Log) -> None:
 
 
 def decide_again(collection: Collection, log: Log, now: datetime) -> None:
-    """Decide by hand what hands had decided, in their order; raises LogError."""
+    """Repeat the decisions made by hand, in their order; raises LogError."""
     verdicts = Verdict.objects.filter(question__stage__collection=collection)
     for line in log.acts:
         if isinstance(line, OverrideLine):
@@ -170,7 +171,10 @@ def _override(collection: Collection, verdict: Verdict, line: OverrideLine, now:
 
 
 def judge_again(collection: Collection, log: Log, now: datetime) -> None:
-    """Decide about workers and take over what readers answered, as the splits followed it."""
+    """Repeat decisions about single-hop workers, and store the readers' answers of the log.
+
+    The splits depend on both.
+    """
     table = table_of(collection)
     if table is None:
         return
@@ -205,7 +209,7 @@ def _verdict(verdicts: Any, key: str) -> Verdict:
 
 
 def mark_again(log: Log, leases: Mapping[int, int]) -> None:
-    """Mark what nobody said of what people handed in; raises LogError. leases as below."""
+    """Mark the parts of answers that were made up; raises LogError. leases: see settle_again."""
     for line in log.made_up:
         given = Answer.objects.filter(
             submission__lease=leases.get(line.assignment), question__key=line.question
@@ -221,9 +225,9 @@ def mark_again(log: Log, leases: Mapping[int, int]) -> None:
 def settle_again(
     collection: Collection, log: Log, leases: Mapping[int, int], now: datetime
 ) -> None:
-    """Reject and reward as people did; the marketplace of a replay is not told.
+    """Repeat rejections and bonuses; the marketplace of a replay is not notified.
 
-    leases: keys of the replayed ones, by the places at which they were taken.
+    leases: primary keys of the replayed leases, by the places in the log where they were taken.
     """
     for one in log.assignments:
         if one.rejected or one.bonus_cents:

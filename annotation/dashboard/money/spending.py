@@ -1,4 +1,4 @@
-"""A collection's money at a glance: what is bound of the budget, and what an hour of work pays."""
+"""A collection's money in short: how much of the budget is used, and what an hour of work pays."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -14,13 +14,16 @@ from tasks.costs import Totals
 from tasks.models import Payment, PaymentKind, PaymentState
 
 CENTS = F("amount_cents") + F("fee_cents")
-# The newest submissions show the pace of today, and keep the page quick.
+# Only the newest submissions are read: they show today's pace, and the page stays fast.
 NEWEST = 500
 
 
 @dataclass(frozen=True)
 class Spending:
-    """Cents, fees included. Owed, refused and confirmed are spent; reserved can still be earned."""
+    """Amounts of a collection in cents, fees included.
+
+    Owed, refused and confirmed amounts are spent. Reserved amounts can still be earned.
+    """
 
     budget: int
     reserved: int
@@ -33,7 +36,7 @@ class Spending:
 
     @property
     def free(self) -> int:
-        """Return what is not bound yet."""
+        """Return the part of the budget that is neither reserved nor spent."""
         return self.budget - self.reserved - self.spent
 
     @property
@@ -43,25 +46,25 @@ class Spending:
 
     @property
     def shortfall(self) -> int:
-        """Return what the budget lacks for the maximum total."""
+        """Return how much the budget is below the maximum total; 0 if it is enough."""
         return max(0, self.maximum - self.budget)
 
     @property
     def bar(self) -> list[Segment]:
-        """Return the budget's bar."""
+        """Return the segments of the bar that shows the budget."""
         names = ("confirmed", "owed", "refused", "reserved")
         return segments([(name, getattr(self, name)) for name in names], self.budget)
 
 
 def spending_of(collection: Collection, whole: Totals) -> Spending:
-    """Return the collection's money; one query beside the estimates."""
+    """Return the collection's money, in one query; whole: the estimated totals."""
     bound = collection.reserved_cents + collection.spent_cents
     ledger = Payment.objects.filter(collection=collection).aggregate(
         confirmed=Sum(CENTS, filter=Q(state=PaymentState.CONFIRMED), default=0),
         refused=Sum(CENTS, filter=Q(state=PaymentState.REFUSED), default=0),
     )
     if collection.state == CollectionState.FINISHED:
-        # Nothing more is handed out.
+        # No more work is given out, so nothing more will be spent.
         maximum = expected = bound
     else:
         maximum, expected = whole.maximum, whole.expected
@@ -79,11 +82,11 @@ def spending_of(collection: Collection, whole: Totals) -> Spending:
 
 @dataclass(frozen=True)
 class Pace:
-    """The median of a stage's newest submissions; cents an hour are with bonuses, before any fee.
+    """The median time and hourly pay of a stage's newest submissions.
 
-    Rejected work counts with its time and without pay. `cents_per_hour` is None where the time
-    means nothing: only simulated workers have done the stage (`simulated`), or the median is too
-    short to be the time of work.
+    The pay includes bonuses, but no fees. Rejected work counts with its time and without pay.
+    `cents_per_hour` is None if the time is no measure of work: only simulated workers have done
+    the stage (`simulated`), or the median is too short.
     """
 
     submissions: int
@@ -94,14 +97,14 @@ class Pace:
 
     @property
     def minutes(self) -> str:
-        """Return the median time for people to read."""
+        """Return the median time as text, in seconds or in minutes."""
         if self.seconds < 60:
             return f"{self.seconds:.0f} s"
         return f"{self.seconds / 60:.0f} min"
 
 
 def pace_of(stage: Stage, parameters: Parameters) -> Pace | None:
-    """Return the stage's pace, None before the first submission; one query."""
+    """Return the stage's pace, in one query; None before the first submission."""
     bonuses = (
         Payment.objects.filter(kind=PaymentKind.BONUS, lease=OuterRef("submission__lease"))
         .exclude(state=PaymentState.WITHHELD)
@@ -111,14 +114,14 @@ def pace_of(stage: Stage, parameters: Parameters) -> Pace | None:
         .values("cents")
     )
     rows = list(
-        # Of simulated work it counts that it was done, however quickly.
+        # Simulated work counts even if it took no active time.
         Payment.objects.filter(
             Q(submission__active_seconds__gt=0) | Q(submission__synthetic=True),
             stage=stage,
             kind=PaymentKind.REWARD,
         )
         .order_by("-id")
-        # Rejected work took its time and is paid nothing.
+        # Rejected work took time, but earns nothing.
         .annotate(
             reward=Case(
                 When(state=PaymentState.WITHHELD, then=0),

@@ -1,4 +1,4 @@
-"""Who may work on a collection, everybody who took work of it, and one worker."""
+"""Pages about people: who may work on a collection, its list of workers, and one worker."""
 
 import re
 from collections import Counter, defaultdict
@@ -59,14 +59,14 @@ SUBMISSIONS_PER_PAGE = 25
 @collection_page
 @require_safe
 def people(request: HttpRequest, context: CollectionContext) -> HttpResponse:
-    """Show who sees what, the groups to choose from, and who was let in by whom."""
+    """Show who may see the HITs, the groups to choose from, and who was admitted by whom."""
     return _drawn(request, context)
 
 
 @collection_page
 @require_POST
 def choose_groups(request: HttpRequest, context: CollectionContext) -> HttpResponse:
-    """Limit what is posted from now on to the ticked groups; a refused choice stays ticked."""
+    """Limit later HITs to the ticked groups; a refused choice stays ticked."""
     chosen = request.POST.getlist("group")
     why, seen = request.POST.get("why", "").strip(), request.POST.get("seen", "")
     is_draft = context.collection.state == CollectionState.DRAFT
@@ -98,7 +98,7 @@ def choose_groups(request: HttpRequest, context: CollectionContext) -> HttpRespo
 @collection_page
 @require_POST
 def let_people_in(request: HttpRequest, context: CollectionContext) -> HttpResponse:
-    """Let the people of a list, or of a group, in without a test; nothing typed is lost."""
+    """Admit the people of a list or a group without a test; on an error the form keeps its text."""
     who = request.POST.get("who", "")
     group, stage = request.POST.get("of", ""), request.POST.get("stage", "")
     names = re.split(r"[\s,;]+", who)
@@ -124,7 +124,7 @@ def let_people_in(request: HttpRequest, context: CollectionContext) -> HttpRespo
 @collection_page
 @require_POST
 def take_back(request: HttpRequest, context: CollectionContext) -> HttpResponse:
-    """Take one act of letting in back for one test; who was let in may take it like anybody."""
+    """Take one admission back for one test; its people may then take the test like others."""
     at = _moment(request.POST.get("at", ""))
     of = {
         "qualification__stage__name": request.POST.get("stage", ""),
@@ -141,7 +141,7 @@ def take_back(request: HttpRequest, context: CollectionContext) -> HttpResponse:
 
 
 def _moment(text: str) -> datetime | None:
-    """Return the time that a form of this page carries, None for anything else."""
+    """Return the time in a field of this page's forms; None if it is no time with a zone."""
     try:
         at = parse_datetime(text)
     except ValueError:
@@ -172,12 +172,12 @@ def _drawn(
     return context.render(request, "people/people.html", status=status, tab="people", **shown)
 
 
-# What one worker made of a collection, by the names of lines_of_workers.
+# The figures of one worker in a collection, by the names in lines_of_workers.
 WorkerLine = dict[str, Any]
 
 
 def _least_first(name: str) -> Callable[[WorkerLine], Any]:
-    """Return the key that sorts by a figure, and those of whom there is none last."""
+    """Return the sort key for a figure, lowest first; workers without the figure come last."""
 
     def key(line: WorkerLine) -> tuple[bool, float]:
         figure = line[name]
@@ -186,7 +186,7 @@ def _least_first(name: str) -> Callable[[WorkerLine], Any]:
     return key
 
 
-# In words, and by what: workers are numbered as they came.
+# Each order has a label and a sort key. Workers are numbered in the order they came.
 ORDERS: dict[str, tuple[str, Callable[[WorkerLine], Any]]] = {
     "": ("when they came", itemgetter("number")),
     "name": ("name", lambda line: line["who"].casefold()),
@@ -234,7 +234,7 @@ COLUMNS = (
 @collection_page
 @require_safe
 def workers(request: HttpRequest, context: CollectionContext) -> HttpResponse:
-    """List the workers that fit the address, or hand the list out as CSV."""
+    """List the workers that match the filters in the address, as a page or as CSV."""
     found = lines_of_workers(context)
     asked = ListQuery(request.GET, ORDERS, FILTERS)
     lines = [line for line in found if is_called(line["who"], asked.sought)]
@@ -257,7 +257,7 @@ def workers(request: HttpRequest, context: CollectionContext) -> HttpResponse:
 @collection_page
 @require_POST
 def name_workers(request: HttpRequest, context: CollectionContext) -> HttpResponse:
-    """Note what one's own people are called; a refused list stays in its field."""
+    """Store names for the requester's own people; a refused list stays in its field."""
     typed = request.POST.get("names", "")
     try:
         n = name_people(typed.splitlines(), timezone.now())
@@ -282,12 +282,12 @@ def _cells(context: CollectionContext, line: WorkerLine) -> list[object]:
 
 
 def lines_of_workers(context: CollectionContext, one: str = "") -> list[WorkerLine]:
-    """Return a line for everybody who took work, or for `one`; eight queries, however many.
+    """Return a line for each worker who took work, or for `one` alone; always eight queries.
 
-    `kept_share`: of their questions that are decided. `agreeing_share`: of their answers to
-    questions in the dataset that others answered too, those with which another one agrees.
-    `minutes`: the median active time of a HIT. Each is None where there is nothing to say it of.
-    `paid_cents`: what is paid or owed, bonuses too, without fees.
+    `kept_share`: the share of their decided questions that were kept. `agreeing_share`: of their
+    answers to kept questions that others answered too, the share with which another answer agrees.
+    `minutes`: the median active time of a HIT. Each is None if there is nothing to compute it from.
+    `paid_cents`: what is paid or owed, with bonuses, without fees.
     """
     collection = context.collection
     people, out = people_of(collection), excluded_workers(collection)
@@ -337,7 +337,7 @@ def lines_of_workers(context: CollectionContext, one: str = "") -> list[WorkerLi
                 "handed_in": handed_in[worker],
                 "rejected": rejected[worker],
                 "questions": wrote["n"],
-                # Verdicts on what is withdrawn stay as they are.
+                # Withdrawn work keeps its verdicts, so they are not counted here.
                 "kept": wrote["kept"] if counts else 0,
                 "kept_share": _share(wrote["kept"], wrote["decided"]) if counts else None,
                 "answers": answers[worker],
@@ -353,12 +353,12 @@ def lines_of_workers(context: CollectionContext, one: str = "") -> list[WorkerLi
 
 
 def _only(one: str, at: str = "worker") -> Q:
-    """Return the condition that rows are one worker's, whom they name at `at`; none for ""."""
+    """Return the condition that the field `at` names the worker `one`; no condition for ""."""
     return Q(**{at: one}) if one else Q()
 
 
 def _votes(context: CollectionContext, one: str) -> tuple[Counter[str], Counter[str], Counter[str]]:
-    """Return by worker how many answers they gave, how many can be compared, how many agree."""
+    """Return the numbers of answers, of comparable and of agreeing answers, each by worker."""
     kept = Verdict.objects.filter(
         question__stage__collection=context.collection, outcome="kept", n_votes__gt=1
     )
@@ -389,7 +389,7 @@ def _share(part: int, whole: int) -> float | None:
 @collection_page
 @require_safe
 def worker(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
-    """Show what a worker handed in, and whether it is left out."""
+    """Show what a worker handed in, and whether their work is excluded."""
     people = people_of(context.collection)
     row = _worker(context, number)
     sessions = Session.objects.filter(worker=row, posting__stage__collection=context.collection)
@@ -422,7 +422,7 @@ def worker(request: HttpRequest, context: CollectionContext, number: int) -> Htt
 @collection_page
 @require_POST
 def leave_out_worker(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
-    """Leave out everything by a worker, or take that back; a refused act keeps what was typed."""
+    """Exclude all work of a worker, or include it again; on an error the form keeps its text."""
     row, why = _worker(context, number), request.POST.get("why", "")
     by, now = name_of(request), timezone.now()
     try:
@@ -450,7 +450,7 @@ def leave_out_worker(request: HttpRequest, context: CollectionContext, number: i
 @collection_page
 @require_POST
 def name_one(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
-    """Note what the requester calls the worker; a blank name is forgotten."""
+    """Store the requester's name for the worker; a blank name deletes it."""
     with refusals_shown(request):
         name_worker(_worker(context, number), request.POST.get("name", ""))
         messages.success(request, "Saved. It is shown on these pages alone.")
@@ -465,7 +465,7 @@ def _worker(context: CollectionContext, number: int) -> Worker:
 
 
 def _acts(context: CollectionContext, row: Worker) -> QuerySet[Exclusion]:
-    """Return every time that the worker's work was left out, the newest first."""
+    """Return all exclusions of the worker's work, the newest first."""
     return Exclusion.objects.filter(collection=context.collection, worker=row)
 
 

@@ -1,4 +1,4 @@
-"""Rehearses a collection with simulated workers on a copy of it, which is thrown away."""
+"""Rehearses a collection: simulated workers work on a copy, which is deleted afterwards."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ class Command(ResultCommand):
         parser.add_argument("--workers", type=whole(2, MOST_WORKERS), default=DEFAULT_WORKERS)
 
     def result(self, options: dict[str, Any]) -> Printout:
-        """Rehearse, or say in one line why not."""
+        """Return the findings of a rehearsal; raises CommandError if it did not finish."""
         collection = collection_named(options["name"])
         row = order_rehearsal(collection, options["workers"], BY, timezone.now())
         try:
@@ -70,7 +70,7 @@ class Command(ResultCommand):
 
 
 def _lines(row: Rehearsal) -> Iterator[str]:
-    """Yield what a rehearsal has found, for people to read."""
+    """Yield the findings of a rehearsal as lines of text."""
     found, parameters = row.findings, parameters_of(row.collection)
     yield (
         f"{found['workers']} simulated workers did {found['hits']} HITs in "

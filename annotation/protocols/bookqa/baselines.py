@@ -1,8 +1,9 @@
-"""Baselines: how people do, and the paper's systems that are trained (Book QA 5, 7, A).
+"""Baselines: the score of people, and the paper's trained systems (Book QA 5, 7, A).
 
-People: the second's answers against the writer's. Each trained one has its row of the paper's
-tables. Figures are of the dev set, from 0 to 1 as `score` has them: Tables 1 and 3 have ROUGE-L of
-systems of which Table 8 has all measures. The summary setting is Table 7, rankers are Table 2.
+The score of people compares the second annotator's answers with the writer's. Each trained system
+has its row of the paper's tables. Figures are for the dev set, from 0 to 1 as in `score`.
+Tables 1 and 3 give ROUGE-L, Table 8 all measures. The summary setting is in Table 7, the rankers
+are in Table 2.
 """
 
 import json
@@ -17,7 +18,7 @@ from readers.trained import Trained
 PASSAGES, CANDIDATES = "passages.jsonl", "candidates.jsonl"
 SUPERVISION, CLOZE = "distant_supervision.jsonl", "inverse_cloze.jsonl"
 LABELS = "labels.csv"
-# What a release of ranked books has of the full story; documents.csv tells the titles.
+# The files on the full story in a release of ranked books; documents.csv has the titles.
 STORY = (PASSAGES, CANDIDATES, QUESTIONS, DOCUMENTS)
 VALID = {"set": "valid"}
 READERS, RANKERS = "Book QA, Tables 1, 3 and 8 (dev)", "Book QA, Table 2 (dev)"
@@ -36,7 +37,7 @@ ORACLE = "oracle"
 
 
 def _full(*percent: float) -> dict[str, float | None]:
-    """Return a row of Table 8."""
+    """Return a row of Table 8; percent: in the order of MEASURES."""
     return {name: value / 100 for name, value in zip(MEASURES, percent, strict=True)}
 
 
@@ -156,7 +157,7 @@ EXTRACTIVE: Mapping[str, Trained] = {
     "bert-ranked": _reader(
         "ranker-best + BERT span reader: the paper's best extractive system, Tables 5 and 6 (7)",
         "bert",
-        # Those tables tell it by label alone: score --labels has them.
+        # Tables 5 and 6 give figures only by label: `score --labels` computes those.
         {"ROUGE_L": None},
         ranker=BEST,
         module="readers.bookqa.reading",
@@ -301,8 +302,8 @@ NOTE = "The second answer to each question, held against the first alone."
 def run(name: str, predictions: Path, gold: Path, options: Mapping[str, object]) -> Result:
     """Write the second answers as `predictions`, and return their scores against the first ones.
 
-    Raises ScoreError in one line, also where `predictions` is there already or a question of
-    `gold` has one answer.
+    Raises ScoreError with a message of one line, also if the file `predictions` exists or a
+    question of `gold` has only one answer.
     """
     if "train" in options or "seed" in options:
         raise ScoreError(f"{name} learns nothing and draws nothing: leave out --train and --seed.")

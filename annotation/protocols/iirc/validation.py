@@ -1,4 +1,4 @@
-"""When an answer counts: whose answers agree, units of measurement included."""
+"""Decides whether a question is kept: compares the answers and their units of measurement."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters
 
 
-# What stands for the whole unit; signs come before punctuation is dropped.
+# Other names of whole units, looked up before punctuation is dropped: signs would be lost.
 WHOLE = {
     "%": "percent",
     "per cent": "percent",
@@ -40,7 +40,7 @@ WHOLE = {
     "year old": "year",
     "years of age": "year",
 }
-# What stands for one word of a unit, its plural taken off.
+# Other names of one word of a unit; a regular plural is looked up in the singular too.
 WORDS = {
     "centimetre": "centimeter",
     "cm": "centimeter",
@@ -81,20 +81,20 @@ WORDS = {
     "children": "child",
 }
 POWERS = {"²": "square ", "2": "square ", "³": "cubic ", "3": "cubic "}
-# Words that end in an s of their own, or whose plural adds more than an s.
+# Endings of words whose final s is not a plural, and of plurals that add "es".
 NO_PLURAL = ("ss", "us", "is")
 ADDS_ES = ("ches", "shes", "sses", "xes", "zes")
 
 
 def same_unit(one: str, other: str) -> bool:
-    """Return whether the units are one; one that is left blank agrees with every other."""
+    """Return whether the units are the same; a blank unit agrees with every unit."""
     left, right = normalised(one), normalised(other)
     return not left or not right or left == right
 
 
 @lru_cache(maxsize=4096)
 def normalised(unit: str) -> str:
-    """Return the unit written out, each word in the singular; blank for none."""
+    """Return the unit written out, each word in the singular; blank for a blank unit."""
     text = " ".join(unit.lower().replace("-", " ").split())
     if text in WHOLE:
         return WHOLE[text]
@@ -113,7 +113,7 @@ def _singular(word: str) -> str:
         return word[:-3] + "y"
     if word.endswith(ADDS_ES):
         return word[:-2]
-    # Two letters are a sign: "ms" is no plural of "m".
+    # Two letters are a symbol: "ms" is not the plural of "m".
     if len(word) > 2 and word.endswith("s") and not word.endswith(NO_PLURAL):
         return word[:-1]
     return word
@@ -135,7 +135,7 @@ class Vote:
 
     @classmethod
     def of(cls, vote: "Vote | Mapping[str, object]") -> "Vote":
-        """Return the vote that a mapping with some of the fields' names stands for."""
+        """Return `vote` as a Vote; a mapping may have any of the fields by name."""
         if isinstance(vote, Vote):
             return vote
         given: Any = {
@@ -144,7 +144,10 @@ class Vote:
         return cls(**{**given, "spans": tuple(given.get("spans", ()))})
 
     def strings(self) -> tuple[str, ...]:
-        """Return the answer as the official scorer sees it; raises LayoutError for bad ones."""
+        """Return the answer as the official scorer sees it.
+
+        Raises ValueError for a bad question, LayoutError for an unknown type.
+        """
         answer = drop_answer(
             {
                 "type": self.type,
@@ -162,10 +165,10 @@ def verdict(
 ) -> Decision:
     """Return whether a question is kept, and which vote is released.
 
-    votes: one per annotator, in submission order. parameters: read are
-    answer.redundancy.<fold>, agreement.min_agreeing and agreement.max_bad. Some questions have
-    more votes than their fold asks for: all of them count. A vote that is alone agrees with itself,
-    and one *bad* is then enough to drop (IIRC 2.3; the rule for bad votes is ours).
+    votes: one per annotator, in submission order. parameters: it uses answer.redundancy.<fold>,
+    agreement.min_agreeing and agreement.max_bad. If a question has more votes than its fold asks
+    for, all of them count. A single vote agrees with itself, and a single *bad* vote drops the
+    question (IIRC 2.3; the rule for bad votes is ours).
     """
     redundancy = getattr(parameters.answer.redundancy, fold)
     if len(votes) < redundancy:
@@ -185,7 +188,8 @@ def verdict(
 def agree(one: Vote, other: Vote) -> bool:
     """Return whether two answers are the same: type, official exact match, unit of a value.
 
-    A unit left blank agrees with any, so three numbers may agree in pairs that differ.
+    A blank unit agrees with every unit, so agreement is not transitive: "3" agrees with "3 km" and
+    with "3 miles", which differ.
     """
     if one.type != other.type:
         return False
@@ -195,7 +199,7 @@ def agree(one: Vote, other: Vote) -> bool:
 
 
 def _waiting(n_votes: int, redundancy: int) -> Decision:
-    """Return the verdict on a question with votes still to come."""
+    """Return the verdict on a question that still waits for votes."""
     sentence = f"{n_votes} of {redundancy} annotators have answered so far."
     return Decision(Outcome.WAITING, "waiting_for_votes", sentence)
 
@@ -219,7 +223,7 @@ def _disagreement(n_bad: int, n_votes: int) -> Decision:
 
 
 def _agreed(agreeing: tuple[int, ...], n_votes: int) -> Decision:
-    """Return the verdict that releases the agreeing answer which was submitted first."""
+    """Return the verdict that releases the first submitted of the agreeing answers."""
     if n_votes == 1:
         sentence = "The only annotator asked answered it."
         return Decision(Outcome.KEPT, "single_annotator", sentence, agreeing[0], agreeing)
@@ -231,7 +235,7 @@ def _agreed(agreeing: tuple[int, ...], n_votes: int) -> Decision:
 
 
 def vote(type: str, payload: Mapping[str, object]) -> Vote:
-    """Return the vote that a stored answer casts."""
+    """Return a stored answer as a vote."""
     spans: Any = payload.get("spans") or ()
     typed = {name: str(payload.get(name) or "") for name in ("value", "unit", "yes_no")}
     return Vote(type=type, spans=tuple(span["text"] for span in spans), **typed)

@@ -1,4 +1,4 @@
-"""The fold of each section, fixed when it is chosen, because it decides how often it is used."""
+"""Assigns each section to a fold when it is chosen: the fold sets its number of dialogs."""
 
 import random
 from collections.abc import Hashable, Iterable, Mapping
@@ -26,10 +26,11 @@ def plan(
     planned: Mapping[str, int] | None = None,
     fold_of_text: Mapping[str, str] | None = None,
 ) -> dict[Hashable, str]:
-    """Return the fold of each section, by seed key: no article is in two (QuAC 4: no section).
+    """Return the fold of each section, by seed key; no article is in two (QuAC 4: no section).
 
-    The weights are of questions: a fold whose sections are talked about twice has half as many of
-    them. planned, fold_of_text: what earlier choices fixed; see annotation.protocols.folds.
+    The weights are shares of the questions. So a fold with two dialogs about each section gets
+    half as many sections as its weight says. planned, fold_of_text: what earlier choices fixed; see
+    annotation.protocols.folds.
     """
     weights = {
         fold: Fraction(str(getattr(parameters.splits, fold)))

@@ -1,4 +1,4 @@
-"""The turns of dialogs, every answer to them, and which of several answers count."""
+"""The turns of dialogs with all their answers, and the scores that compare these answers."""
 
 import json
 import random
@@ -38,41 +38,42 @@ Labels = dict[str, list[str]]
 def counted(texts: Sequence[str]) -> list[str]:
     """Return the references a question is scored against (QuAC 4.1, as the official script does).
 
-    Either one CANNOTANSWER, where at least as many teachers found no answer as found one, or
-    every span, repeated ones included.
+    If at least half of `texts` are CANNOTANSWER, it is the only reference. Otherwise every span is
+    a reference, with repetitions.
     """
     spans = [text for text in texts if text != CANNOT_ANSWER]
     return spans if len(spans) * 2 > len(texts) else [CANNOT_ANSWER]
 
 
 def f1(prediction: str, reference: str) -> float:
-    """Return the word F1; an unanswerable question is answered by exactly CANNOTANSWER."""
+    """Return the word F1; for the reference CANNOTANSWER, 1.0 if both are equal, else 0.0."""
     if reference == CANNOT_ANSWER:
         return float(prediction == reference)
     return token_f1(prediction, reference)
 
 
 def human_f1(references: Sequence[str]) -> float:
-    """Return the mean over the references of their best F1 against the others; 1.0 for one."""
+    """Return the mean of each reference's best F1 against the others; 1.0 for one reference."""
     best = [_held_out(at, references) for at in range(len(references))]
     return plain_sum(best) / len(best)
 
 
 def person_f1(at: int, texts: Sequence[str]) -> float:
-    """Return how one person's answer, taken as a system's, does by the others' (QuAC 5.2).
+    """Return the F1 of one person's answer against the others, scored as a system (QuAC 5.2).
 
-    texts: everybody's; `at` is the person's. The references are the question's own, so that
-    whoever the majority outvotes on whether there is an answer has 0, as a system would.
+    texts: the answers of all people. at: the index of this person's answer. The references are
+    those of the question. So a person who disagrees with the majority about whether there is an
+    answer gets 0, as a system would.
     """
     references = counted(texts)
     if (texts[at] == CANNOT_ANSWER) != (references == [CANNOT_ANSWER]):
         return 0.0
-    # Of equal texts it does not matter which is held out.
+    # If texts are equal, it does not matter which of them is held out.
     return _held_out(references.index(texts[at]), references)
 
 
 def _held_out(left_out: int, references: Sequence[str]) -> float:
-    """Return the best F1 of a reference against the others; 1.0 where there is none."""
+    """Return the best F1 of a reference against the others; 1.0 if there are no others."""
     if len(references) == 1:
         return 1.0
     return max(
@@ -83,7 +84,7 @@ def _held_out(left_out: int, references: Sequence[str]) -> float:
 def system_f1(prediction: str, references: Sequence[str]) -> float:
     """Return the prediction's best F1, averaged over the sets with one reference left out.
 
-    So a system is compared with as many references as each person is (QuAC 4.1).
+    So a system is compared with as many references as a person is (QuAC 4.1).
     """
     scores = [f1(prediction, reference) for reference in references]
     if len(scores) == 1:
@@ -93,9 +94,9 @@ def system_f1(prediction: str, references: Sequence[str]) -> float:
 
 
 def read_labels(path: Path) -> dict[str, Labels]:
-    """Return by act and question id what people said; simulated votes are left out.
+    """Return the labels that people gave, by dialog act and question id, without simulated votes.
 
-    path: votes.parquet of a release. Raises ScoreError in one line.
+    path: votes.parquet of a release. Raises ScoreError with a message of one line.
     """
     from pyarrow import ArrowException, parquet
 
@@ -118,7 +119,7 @@ def read_labels(path: Path) -> dict[str, Labels]:
 
 
 def majority(labels: Sequence[str], rng: random.Random) -> str:
-    """Return the label given most often, one of them by `rng` where several are."""
+    """Return the most frequent label; `rng` draws one of equally frequent labels."""
     counts = Counter(labels)
     most = max(counts.values())
     return rng.choice(sorted(label for label, number in counts.items() if number == most))
@@ -127,12 +128,12 @@ def majority(labels: Sequence[str], rng: random.Random) -> str:
 def accuracies(
     kept: Iterable[str], predicted: Mapping[str, Mapping[str, str]], labels: Mapping[str, Labels]
 ) -> dict[str, float]:
-    """Return in percent how often a system, and people, say what the majority says.
+    """Return, in percent, how often a system and how often people agree with the majority.
 
     kept: the ids of the questions that are scored. predicted: by act and question id, in the
     letters of the official files; a question without a prediction is a miss. A person is compared
-    with the majority of the others; only questions with several labels tell of people. Ties are
-    broken by the question's id.
+    with the majority of the others, so only questions with several labels count for people. Ties
+    are broken at random, with the question's id as the random seed.
     """
     questions = list(kept)
     result: dict[str, float] = {}
@@ -148,7 +149,7 @@ def accuracies(
 
 
 def agreement(qid: str, said: Sequence[str]) -> float:
-    """Return the share of people who say what the majority of the others does."""
+    """Return the share of people who gave the same label as the majority of the others."""
     rng = random.Random(qid)
     hits = [majority([*said[:at], *said[at + 1 :]], rng) == label for at, label in enumerate(said)]
     return sum(hits) / len(hits)
@@ -165,8 +166,8 @@ ENGLISH = "en"
 class MarkedAnswer:
     """One person's answer: a span of the section, or CANNOTANSWER with start and end None.
 
-    start, end: code points into the section. affirmation: the files' letter, blank where none
-    was given.
+    start, end: code points into the section. affirmation: the letter of the official files, blank
+    if none was given.
     """
 
     text: str
@@ -179,10 +180,10 @@ class MarkedAnswer:
 class Turn:
     """One question of a dialog with the teacher's answer and those of the validators.
 
-    number: from 0. section: its text without the token of no answer. continuation: the files'
-    letter. language: the section's; published files do not tell theirs and are in English.
-    previous: the turn before it in the dialog. synthetic: a simulated worker asked, or gave the
-    answer that is released; then it tells nothing of people.
+    number: from 0. section: its text without the token CANNOTANSWER. continuation: the letter of
+    the official files. language: the section's; published files do not name theirs, which is
+    English. previous: the turn before it in the dialog. synthetic: a simulated worker asked the
+    question or gave the released answer, so that the turn is not human work.
     """
 
     qid: str
@@ -200,7 +201,7 @@ class Turn:
 
     @property
     def references(self) -> list[str]:
-        """Return the texts it is scored against, the teacher's last as in the files."""
+        """Return the texts to score predictions against, the teacher's last as in the files."""
         return counted([each.text for each in (*self.validators, self.teacher)])
 
     @property
@@ -209,7 +210,7 @@ class Turn:
         return self.references == [CANNOT_ANSWER]
 
     def history(self) -> Iterator["Turn"]:
-        """Yield the turns before it, the latest first."""
+        """Yield the turns before this one, the latest first."""
         turn = self.previous
         while turn is not None:
             yield turn

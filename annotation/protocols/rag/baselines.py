@@ -1,4 +1,4 @@
-"""What BM25 and tf-idf find for the questions of a release, over all passages of its corpus."""
+"""Baselines: BM25 and tf-idf search all passages of a release's corpus for each question."""
 
 import json
 import tempfile
@@ -14,7 +14,7 @@ from collector.retrieval.passages import PassageIndex, build
 
 BM25, TF_IDF = "bm25", "tf-idf"
 BASELINES = (BM25, TF_IDF)
-# As deep as BEIR's own runs.
+# Passages per question, as many as in BEIR's own runs.
 DEPTH = 100
 
 
@@ -53,7 +53,7 @@ def _learns_nothing(name: str, options: Mapping[str, object]) -> None:
 
 @contextmanager
 def _indexed(gold: Path) -> Iterator[tuple[PassageIndex, list[str]]]:
-    """Give the index of the corpus beside `gold`, and the id of each passage in its order."""
+    """Yield the index of the corpus beside `gold`, and the ids of its passages in their order."""
     ids: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         path = build(Path(folder), _texts(gold.with_name(CORPUS), ids))
@@ -61,7 +61,7 @@ def _indexed(gold: Path) -> Iterator[tuple[PassageIndex, list[str]]]:
 
 
 def _texts(corpus: Path, ids: list[str]) -> Iterator[tuple[int, str]]:
-    """Yield the words of each passage, its title and heading among them, and note its id."""
+    """Yield (position, title + heading + text) of each passage, and append its id to `ids`."""
     for number, line in enumerate(read_file(corpus).split(b"\n"), 1):
         if not line.strip():
             continue

@@ -1,4 +1,4 @@
-"""What plausible workers would type: questions by what stands around words, found by search."""
+"""Simulated workers: they ask what stands between quoted words, and search for those words."""
 
 import random
 import re
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tasks.simulation.behaviour import Behaviour
     from tasks.simulation.worker import Opener
 
-# Quoted words are searched for, and found again, by those who answer.
+# Simulated workers who answer search for the quoted words.
 BETWEEN = "what stands between “{left}” and “{right}”"
 QUOTED = re.compile(r"between “([^”]+)” and “([^”]+)”")
 NATURAL = ("What do the documents say about “{about}”?", "What is there to know about “{about}”?")
@@ -20,11 +20,11 @@ ABOUT = re.compile(r"about “([^”]+)”")
 NONSENSE = "Tell me something nice, number {number}, about this please?"
 REASON = "It makes no sense to me."
 SKIPPED = "The passages have too little to do with each other."
-# Of questions, how many are not answered by the passages, and how many sets are skipped.
+# The share of questions that the passages do not answer, and the share of sets skipped.
 UNANSWERED, SKIPS = 0.2, 0.08
-# Tokens that are quoted on either side of an answer, and of a natural answer.
+# Tokens quoted on each side of an answer, and tokens in the answer to a natural question.
 AROUND, FIRST = 5, 4
-# Passages that a simulated reader looks at before they search again.
+# Passages that a simulated worker opens after each search.
 LOOKED_AT = 6
 
 
@@ -33,7 +33,7 @@ def fill(
 ) -> dict[str, object]:
     """Return the data that the page would send: it passes the protocol's checks.
 
-    Careful readers of one question give one answer, whatever their `rng`.
+    Careful workers give the same answer to the same question, whatever their `rng`.
     """
     items: Any = page["items"]
     limits: Any = page["limits"]
@@ -83,7 +83,10 @@ def _write(
 def _question(
     item: Mapping[str, Any], number: int, behaviour: "Behaviour", rng: random.Random
 ) -> dict[str, Any]:
-    """Return a question about what stands between words of each passage; careless: of the first."""
+    """Return a question about the text between quoted words of each passage.
+
+    A careless worker asks about the first passage only.
+    """
     is_none = rng.random() < UNANSWERED
     is_careless = rng.random() < behaviour.careless_question
     asked, said, evidence = [], [], []
@@ -137,9 +140,9 @@ def _answer(
 
 
 class _Searching:
-    """One reader with one question: what they searched for, opened, and found.
+    """One worker with one question: what they searched for, opened, and found.
 
-    least: so many different searches are asked of who finds nothing.
+    least: the number of different searches that the page requires for the answer "none".
     """
 
     def __init__(self, item: Mapping[str, Any], open_article: "Opener", least: int) -> None:
@@ -150,7 +153,7 @@ class _Searching:
         self.evidence: list[dict[str, Any]] = []
 
     def _look(self, query: str) -> list[Mapping[str, Any]]:
-        """Search; return the passages that were found, opened one after the other."""
+        """Search, open the first results one after the other, and return their passages."""
         self.searches.append(query)
         found = self.open_article(self.item["id"], query) or {"results": []}
         passages = []
@@ -165,7 +168,7 @@ class _Searching:
         return passages
 
     def find_about(self, about: str) -> None:
-        """Say how the first passage about it begins."""
+        """Add the first words of the first passage found as an answer."""
         for passage in self._look(about)[:1]:
             words = [token for token in passage["tokens"] if token[2]][:FIRST]
             if words:
@@ -174,11 +177,11 @@ class _Searching:
                 self.evidence.append(_piece(passage, start, end))
 
     def find_between(self, left: str, right: str) -> None:
-        """Say what stands between two pieces of a passage, where one has both."""
+        """Add the text between two quotes as an answer, from the first passage that has both."""
         pattern = re.compile(f"{re.escape(left)}(.+?){re.escape(right)}", re.DOTALL)
         for passage in self._look(f"{left} {right}"):
             text = passage["text"]
-            # Letters inside a longer word are no place: the page refuses such a mark.
+            # A match that begins or ends inside a word is skipped: the page refuses such a mark.
             places = [
                 place
                 for place in pattern.finditer(text)
@@ -191,7 +194,7 @@ class _Searching:
                 return
 
     def answer(self, type: str, reason: str = "") -> dict[str, object]:
-        """Return what is handed in; whoever has found nothing has searched as often as is asked."""
+        """Return the answer to hand in; for "none", make the required number of searches first."""
         is_answer = type == "answer"
         while type == "none" and len(set(self.searches)) < self.least:
             self._look(f"{self.item['question'][:60]} {len(self.searches)}")

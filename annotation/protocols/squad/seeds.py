@@ -1,4 +1,4 @@
-"""Which paragraphs can be asked about: those of some length, of as many articles as there are."""
+"""Chooses the paragraphs to ask about: of suitable length, from as many articles as possible."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from collector.seeds.candidate import GROUP, Candidate, text_key
 if TYPE_CHECKING:
     from annotation.protocols.squad.parameters import Parameters
 
-# Few are asked for at a time, and a corpus can have millions.
+# Texts per query: callers often need few paragraphs, and a corpus can have millions.
 TEXTS_AT_ONCE = 100
 
 
@@ -24,8 +24,8 @@ def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> 
     """Yield paragraphs that can be asked about: one of each article before a second of any.
 
     Articles, and the paragraphs of each, are in an order drawn by `rng`, which depends on the
-    corpus's text alone, never on row ids. Of equal paragraphs the first one counts: in two
-    articles they could be in two splits.
+    corpus's text alone, never on row ids. Of paragraphs with equal text only the first is yielded:
+    in two articles they could be in two splits.
     """
     fitting = (
         _fitting(corpus, parameters)
@@ -51,7 +51,7 @@ def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> 
 
 
 def counter(corpus: Corpus) -> Callable[["Parameters"], int]:
-    """Return what counts the paragraphs that can be asked about."""
+    """Return a function that counts the paragraphs that can be asked about."""
 
     def count(parameters: "Parameters") -> int:
         most = parameters.seeds.max_per_article

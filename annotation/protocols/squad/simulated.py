@@ -1,4 +1,4 @@
-"""What a plausible worker would type: questions by what stands around an answer, and answers."""
+"""Simulated workers: they ask what stands between quoted words, and answer such questions."""
 
 import random
 import re
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tasks.simulation.behaviour import Behaviour
     from tasks.simulation.worker import Opener
 
-# Quoted words are found again by those who answer.
+# Simulated workers who answer look for the quoted words.
 ASKED = (
     "What stands between “{left}” and “{right}”?",
     "What does the text say after “{left}” and before “{right}”?",
@@ -20,7 +20,7 @@ ASKED = (
 QUOTED = re.compile("“([^”]+)”")
 NONSENSE = "Tell me something nice, number {number}, about this please?"
 REASON = "It makes no sense to me."
-# Tokens that are quoted on either side of an answer.
+# Tokens quoted on each side of an answer.
 AROUND = 3
 
 
@@ -29,7 +29,8 @@ def fill(
 ) -> dict[str, object]:
     """Return the data that the page would send: it passes the protocol's checks.
 
-    Careful readers of one question give one answer, whatever their `rng`; nothing is opened.
+    Careful workers give the same answer to the same question, whatever their `rng`. They open no
+    articles.
     """
     items: Any = page["items"]
     if page["kind"] == "span_question":
@@ -40,7 +41,7 @@ def fill(
 def _write(
     items: Sequence[Mapping[str, Any]], behaviour: "Behaviour", rng: random.Random
 ) -> list[dict[str, Any]]:
-    """Return a question for each item, each with the words that answer it, or that seem to."""
+    """Return a question for each item, with the words that answer it or only seem to."""
     questions, asked = [], set()
     for number, item in enumerate(items):
         passage = item["paragraphs"][0]
@@ -75,7 +76,7 @@ def _answer(item: Mapping[str, Any], behaviour: "Behaviour", rng: random.Random)
 
 
 def _between(passage: Mapping[str, Any], left: str, right: str) -> dict[str, Any] | None:
-    """Return the fewest words between two pieces of the passage, None where there are none."""
+    """Return the shortest span between two quotes of the passage; None if there is none."""
     pattern = re.compile(f"(?={re.escape(left)}(.+?){re.escape(right)})", re.DOTALL)
     places = [found.span(1) for found in pattern.finditer(passage["text"])]
     if not places:
