@@ -1,6 +1,6 @@
-"""Files of arrays, mapped into memory: one line that says what they hold, then the arrays.
+"""Files of arrays, mapped into memory: one line that describes the contents, then the arrays.
 
-It has `numpy` for the modules that work on them.
+Modules that work on arrays import `numpy` from here, where it loads at its first use.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ from common.safe_files import private_path
 
 
 class _Numpy:
-    """numpy, which is imported when something of it is first used: most processes use none."""
+    """numpy, imported at its first use: most processes never use it."""
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(import_module("numpy"), name)
@@ -38,7 +38,7 @@ class ArraysError(Exception):
 def create(path: Path, name: str, shapes: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
     """Write a file of empty arrays to `path` and return them, mapped for writing.
 
-    name: what the file holds, with its version. shapes: the type and length of each array.
+    name: the kind of contents, with its version. shapes: the type and length of each array.
     """
     head = json.dumps({"holds": name, "arrays": shapes}).encode()
     places, size = _places(shapes)
@@ -52,7 +52,7 @@ def create(path: Path, name: str, shapes: Mapping[str, tuple[str, int]]) -> dict
 def read(path: Path, name: str) -> dict[str, Any]:
     """Return the arrays of the file at `path`, mapped for reading.
 
-    Raises ArraysError where it holds something else or was cut short.
+    Raises ArraysError if the file has other contents or was cut short.
     """
     try:
         with path.open("rb") as file:
@@ -92,7 +92,7 @@ class Columns:
 
 
 def column(folder: Path, name: str, kind: str) -> Any:
-    """Return a column that was written, mapped."""
+    """Return a written column, mapped into memory; kind: its numpy type."""
     path = folder / f"{name}.column"
     if not path.exists() or not path.stat().st_size:
         return numpy.zeros(0, kind)
@@ -101,7 +101,7 @@ def column(folder: Path, name: str, kind: str) -> Any:
 
 @contextmanager
 def exclusive_folder(folder: Path) -> Iterator[Path]:
-    """Give `folder` empty, to build in; a second builder on this machine waits for the first."""
+    """Yield `folder`, empty, to build in; a second builder on this machine waits for the first."""
     private_path(folder.parent)
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -115,7 +115,7 @@ def exclusive_folder(folder: Path) -> Iterator[Path]:
 
 
 def put_in_place(path: Path, target: Path) -> None:
-    """Move a file that was written to its place, whole or not at all."""
+    """Move a written file to `target`, whole or not at all."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
     path.replace(target)

@@ -1,11 +1,11 @@
-"""How what a requester can do is refused, or breaks off, with a sentence."""
+"""Errors that say in a sentence why an action was refused or work broke off."""
 
 
 class ActionError(Exception):
     """The action was refused and has changed nothing; the message says why and what to do.
 
-    on_page: what the requester's pages say in its place, where the message names a command; blank
-    when it is the same.
+    on_page: the sentence for the requester's pages, if the message names a command; blank if it is
+    the same.
     """
 
     def __init__(self, message: str, *, on_page: str = "") -> None:
@@ -14,11 +14,11 @@ class ActionError(Exception):
 
 
 class Broken(Exception):
-    """Work broke off, and may not the next time; the message says to people how."""
+    """Work broke off, but may succeed the next time; the message says why, for people."""
 
 
 def said(words: str, otherwise: str) -> str:
-    """Return the words without space around them; raises ActionError, `otherwise`, for none."""
+    """Return the words without space around them; raises ActionError(otherwise) if blank."""
     if not words.strip():
         raise ActionError(otherwise)
     return words.strip()

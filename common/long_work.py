@@ -1,7 +1,7 @@
-"""One way to run what takes long: a row is claimed, the claim renewed, all tried three times.
+"""Runs long work: a process claims its row and renews the claim; work is tried three times.
 
-A process that is killed, or whose machine stops, has made one of the tries: tries are counted when
-the claim is taken.
+Tries are counted when the claim is taken. So a process that is killed, or whose machine stops, has
+made one of them.
 """
 
 import logging
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 # A claim that was not renewed for this time is free: its process has died.
 SILENT = timedelta(minutes=1)
 RENEW_SECONDS = 5.0
-# After the first try and the second; none is longer than a claim.
+# Pauses after the first and the second try; none is longer than a claim.
 PAUSES = (timedelta(seconds=10), SILENT)
 MOST_ATTEMPTS = len(PAUSES) + 1
 BROKEN = "It broke on our side; the server's log says how."
@@ -33,7 +33,7 @@ DIED = "It was tried three times, and each time its process ended without a word
 
 
 class WorkState(models.TextChoices):
-    """Where work stands; any free process takes what waits, and leftovers of a killed process."""
+    """The state of work; any free process takes waiting work, and leftovers of a killed process."""
 
     WAITING = "waiting", "Waiting to begin"
     RUNNING = "running", "Under way"
@@ -43,19 +43,20 @@ class WorkState(models.TextChoices):
 
 
 class LostClaim(Exception):
-    """Somebody else has the work, or it was stopped."""
+    """Another process has claimed the work, or the work was stopped."""
 
 
 class LongWork(models.Model):
-    """Work that somebody asked for.
+    """Long work that was asked for.
 
-    `claim` is the secret of the process that works on it, `claimed_by` names its machine. No other
-    process may take it before `free_at`, which is blank at first. `step` says what it is at,
-    `share_done` how much of that is done, from 0 to 1, and `message` how it ended.
+    `claim` is the secret of the process that works on it, and `claimed_by` names the process and
+    its machine. No other process may take the work before `free_at`, which is blank at first.
+    `step` names the current step, `share_done` is how much of it is done, from 0 to 1, and
+    `message` says how the work ended.
     """
 
     GOING_ON: tuple[str, ...] = (WorkState.WAITING, WorkState.RUNNING)
-    # What would be refused again: it is not tried again.
+    # Errors that would come again: after them the work is not tried again.
     REFUSALS: tuple[type[Exception], ...] = (ActionError,)
 
     state = models.CharField(max_length=20, choices=WorkState.choices, default=WorkState.WAITING)
@@ -84,17 +85,17 @@ class LongWork(models.Model):
 
     @property
     def is_going_on(self) -> bool:
-        """Return whether it waits or is under way."""
+        """Return whether it is waiting or running."""
         return self.state in self.GOING_ON
 
     @property
     def is_given_up(self) -> bool:
-        """Return whether it broke every time, and may not once more."""
+        """Return whether it broke at every try; another try, by hand, may succeed."""
         return self.state == WorkState.FAILED and self.attempts >= MOST_ATTEMPTS
 
     @classmethod
     def ask(cls, **fields: Any) -> Self | None:
-        """Return the new row, None where the same is under way already."""
+        """Return the new row; None if the same work is already going on."""
         try:
             with transaction.atomic():
                 return cls._default_manager.create(**fields)
@@ -103,24 +104,24 @@ class LongWork(models.Model):
 
     @classmethod
     def free(cls, now: datetime) -> QuerySet[Self]:
-        """Return what finds the work that nobody living is at."""
+        """Return the query for unfinished work that no living process has claimed."""
         silent = over("free_at", now, SILENT)
         if CLOCK.has_jumped():
-            # The process that holds the claim has slept too, and renews it in a moment.
+            # The machine slept. The process with the claim slept too, and will soon renew it.
             silent &= Q(state=WorkState.WAITING)
         free = Q(free_at__isnull=True) | silent
         return cls._default_manager.filter(free, state__in=cls.GOING_ON)
 
     @classmethod
     def due(cls, now: datetime) -> list[int]:
-        """Return the ids of what somebody may take up now, the longest asked for first."""
+        """Return the ids of the work that can be taken now, the oldest request first."""
         return list(cls.free(now).order_by("asked_at", "pk").values_list("pk", flat=True))
 
     @classmethod
     def take(cls, pk: int, now: datetime) -> Self | None:
-        """Return the row under a claim of ours, None where somebody else has it or it is over.
+        """Claim the row and return it; None if another process has it or the work has ended.
 
-        What was tried too often ends here.
+        Work that has used all its tries fails here.
         """
         free, claim = cls.free(now).filter(pk=pk), secrets.token_hex(16)
         ends = {"state": WorkState.FAILED, "step": "", "message": DIED, "ended_at": now}
@@ -139,7 +140,7 @@ class LongWork(models.Model):
                     message="",
                 )
         except IntegrityError:
-            # Of some work one row alone may be under way.
+            # For some work, only one row may be running.
             return None
         return cls.claimed(pk, claim)
 
@@ -151,14 +152,15 @@ class LongWork(models.Model):
 
     @classmethod
     def do(cls, pk: int, now: datetime, work: Callable[[Self], object]) -> bool:
-        """Return whether this call took the work up and did it; see `carry_out`."""
+        """Take the work and do it; return whether this call completed it. See `carry_out`."""
         row = cls.take(pk, now)
         return row is not None and row.carry_out(work)
 
     def carry_out(self, work: Callable[[Self], object]) -> bool:
-        """Return whether `work` came to its end; expects the claim, which is renewed meanwhile.
+        """Run `work` and return whether it completed; expects the claim, and renews it meanwhile.
 
-        What `work` raises is said in the row, and tried again unless it would be refused again.
+        If `work` raises an error, the row says so, and the work is tried again, unless the error is
+        one of REFUSALS.
         """
         try:
             with self.kept():
@@ -180,42 +182,42 @@ class LongWork(models.Model):
         return False
 
     def kept(self) -> AbstractContextManager[None]:
-        """Renew our claim while the block lasts."""
+        """Return a context in which our claim is renewed."""
         return renewed(lambda: self.mine().update(free_at=_until()), RENEW_SECONDS)
 
     def give_back(self, **values: Any) -> None:
-        """Have it wait for anybody, as though it had not been taken; raises LostClaim."""
+        """Give up the claim as if the work had not been taken; raises LostClaim."""
         again = {"attempts": F("attempts") - 1, "free_at": None, "step": "", **values}
         if not self.mine().update(state=WorkState.WAITING, **again):
             raise LostClaim
 
     def mine(self) -> QuerySet[Self]:
-        """Return what finds the row while it is under our claim."""
+        """Return the query for the row, which finds it only under our claim."""
         rows = type(self)._default_manager.filter(pk=self.pk, claim=self.claim)
         return rows.filter(state=WorkState.RUNNING)
 
     def say(self, step: str, share: float = 0.0, **values: Any) -> None:
-        """Store what we are at; raises LostClaim."""
+        """Store the current step and renew the claim; raises LostClaim."""
         now = {"step": step[:120], "share_done": share, "free_at": _until(), **values}
         if not self.mine().update(**now):
             raise LostClaim
 
     def finish(self, **values: Any) -> None:
-        """End the work, done; raises LostClaim, in a transaction so that nothing else is stored."""
+        """Mark the work as done; raises LostClaim, so that a transaction around it is undone."""
         if not self.end(WorkState.DONE, share_done=1, **values):
             raise LostClaim
 
     def end(self, state: WorkState, **values: Any) -> bool:
-        """Return whether it ended so, which it does not where the claim was lost."""
+        """End the work in this state; return False if the claim was lost."""
         return bool(self.mine().update(state=state, step="", ended_at=timezone.now(), **values))
 
     def stop(self, now: datetime) -> bool:
-        """Return whether it was stopped; the process that works on it ends within seconds."""
+        """Stop the work and return whether it was going on; its process ends within seconds."""
         rows = type(self)._default_manager.filter(pk=self.pk, state__in=self.GOING_ON)
         return bool(rows.update(state=WorkState.STOPPED, step="", ended_at=now))
 
     def try_again(self) -> bool:
-        """Return whether what failed waits again, with all its tries."""
+        """Put failed work back to waiting, with all its tries; return whether that was possible."""
         rows = type(self)._default_manager.filter(pk=self.pk, state=WorkState.FAILED)
         values = {"message": "", "attempts": 0, "free_at": None, "ended_at": None}
         try:
@@ -240,8 +242,9 @@ def _until() -> datetime:
 def renewed(renew: Callable[[], object], seconds: float) -> Iterator[None]:
     """Call `renew` every `seconds`, in a thread of its own, while the block lasts.
 
-    A database that is away is logged and met again the next time. Within a transaction nothing is
-    renewed: nobody else sees the claim yet, and on SQLite its renewal would wait for our own end.
+    If the database cannot be reached, that is logged, and the next call tries again. Within a
+    transaction nothing is renewed: no other process sees the claim yet, and on SQLite the renewal
+    would wait for our own transaction to end.
     """
     if connection.in_atomic_block:
         yield
@@ -255,7 +258,7 @@ def renewed(renew: Callable[[], object], seconds: float) -> Iterator[None]:
             except DatabaseError as error:
                 log.warning("%s: %s", type(error).__name__, error)
             finally:
-                # Nobody else closes what this thread has opened.
+                # This thread opened the connection, and nothing else closes it.
                 connection.close()
 
     keeper = threading.Thread(target=keep, name="claim", daemon=True)

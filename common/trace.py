@@ -1,9 +1,8 @@
-"""Follows one request, lease or assignment through every process: the same words in all their logs.
+"""Follows one request, lease or assignment through all processes, by the same fields in their logs.
 
-`request` is one id from the page or the job that began something through each call that it makes.
-`assignment` stands for an assignment at Collector and at the marketplace alike; it is a digest,
-because with an assignment's id one can hand in for its worker. Only logs as JSON lines have all
-of this.
+`request` is an id that a page or a job passes on in each call that it makes. `assignment` is an
+assignment's name in the logs of Collector and of the marketplace. It is a digest, because a client
+with an assignment's id can hand in for its worker. Only logs as JSON lines have all these fields.
 """
 
 import hashlib
@@ -23,34 +22,34 @@ from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest
 
 HEADER = "X-Request-Id"
-# What others send us is written into logs: words alone.
+# Ids that clients send are written into logs, so only plain characters are allowed.
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 TEXT, JSON = "text", "json"
-# What happens, step by step; kept back where logs are for people.
+# One line per step; left out of logs that are text for people.
 steps = logging.getLogger("steps")
 _fields: ContextVar[Mapping[str, object]] = ContextVar("trace", default={})  # noqa: B039
-# And the password in a service's address.
+# The secret in some paths, and the password in a service's address.
 SECRET = re.compile(r"(/(?:accepted|enter|hit/sent)/)[^/\s?]+|(://[^\s/:@]*:)[^\s/@]+(?=@)")
 
 
 def new_request_id() -> str:
-    """Return an id for what begins here."""
+    """Return an id for a request or a job that begins here."""
     return uuid.uuid4().hex
 
 
 def request_id() -> str:
-    """Return the id of what is going on, "" for nothing that is followed."""
+    """Return the id of the current request or job; "" if none is traced."""
     return str(_fields.get().get("request", ""))
 
 
 def assignment_digest(assignment_id: str) -> str:
-    """Return what stands for an assignment in logs: it opens nothing."""
+    """Return the digest that identifies an assignment in logs and gives no access to it."""
     return hashlib.sha256(assignment_id.encode()).hexdigest()[:16]
 
 
 @contextmanager
 def traced(**fields: object) -> Iterator[None]:
-    """Have what is logged in the block say these fields too."""
+    """Add these fields to everything that is logged in the block."""
     before = _fields.set({**_fields.get(), **fields})
     try:
         yield
@@ -59,13 +58,13 @@ def traced(**fields: object) -> Iterator[None]:
 
 
 def note(**fields: object) -> None:
-    """Have what is logged from here to the end of the block around it say these fields too."""
+    """Add these fields to everything that is logged from here to the end of the traced block."""
     if _fields.get():
         _fields.set({**_fields.get(), **fields})
 
 
 class JsonLines(logging.Formatter):
-    """Writes each record as one line of JSON, with what is followed."""
+    """Writes each record as one line of JSON, with the traced fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line; an error's traceback is in it."""
@@ -85,7 +84,7 @@ class JsonLines(logging.Formatter):
 
 
 class RequestTrace:
-    """Gives each request an id, that of who asks where they send one, and logs its outcome."""
+    """Gives each request an id, the client's if it sends one, and logs the outcome."""
 
     def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
         if getattr(settings, "LOG_FORMAT", TEXT) != JSON:
@@ -93,7 +92,7 @@ class RequestTrace:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> Any:
-        """Answer; the response says the id."""
+        """Return the response, with the id in a header."""
         sent = request.headers.get(HEADER, "")
         name = sent if REQUEST_ID.fullmatch(sent) else new_request_id()
         began = time.perf_counter()
@@ -108,15 +107,15 @@ class RequestTrace:
 
 
 class WithoutSecrets(logging.Filter):
-    """Writes … in place of the secret in a path, wherever in a line it stands."""
+    """Writes … in place of the secret in a path, anywhere in a line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Take the secrets out of a record and its traceback; it is always written."""
+        """Remove the secrets from a record and its traceback; return True, to have it written."""
         said = record.getMessage()
         if SECRET.search(said):
             record.msg, record.args = _without(said), ()
         if record.exc_info:
-            # Formatters write the text that is there.
+            # Formatters write `exc_text` if it is set.
             text = record.exc_text or logging.Formatter().formatException(record.exc_info)
             record.exc_text = _without(text)
         if record.stack_info:

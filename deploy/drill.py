@@ -1,7 +1,7 @@
-"""Restores a copy in an empty place and has both doctors look: -m deploy.drill FOLDER [TIME].
+"""Restores a backup in an empty place and runs both doctors on it: -m deploy.drill FOLDER [TIME].
 
-What is wrong is printed, and kept in FOLDER/drill.json. The site goes on meanwhile, and is not
-asked; nothing of the restored one leaves this machine.
+Problems are printed, and stored in FOLDER/drill.json. The live site keeps running and is not
+contacted. Nothing of the restored site leaves this machine.
 """
 
 import json
@@ -24,7 +24,7 @@ from deploy.copies import DRILL, FILES, BackupError, Site, chosen, site_of
 from deploy.restore import restore
 from deploy.server_log import ROOT, programs_of
 
-# They would have the restored site speak to what the real one speaks to.
+# With these the restored site would connect to the services of the live site.
 LEFT_OUT = (
     "REDIS_URL",
     "CELERY_BROKER_URL",
@@ -33,17 +33,17 @@ LEFT_OUT = (
 )
 URLS = {"default": "DATABASE_URL", "marketplace": "MARKETPLACE_DATABASE_URL"}
 START_SECONDS = 600
-# A day of the log is read again in less.
+# Replaying a day of the log takes less.
 REPLAY_SECONDS = 6 * 3600.0
 DOCTOR = ("doctor", "--json")
-# Of the restored server: who starts it alone comes in, and it waits for no other's settings.
+# Only the user who starts the restored server connects; it need not match the old settings.
 SERVER = "hot_standby = off\nmax_connections = 50\n"
 
 
 def drill(folder: Path, when: str, environ: Mapping[str, str]) -> list[str]:
-    """Return in sentences what the doctors find in a copy that was restored; [] where all is well.
+    """Restore a backup and return the doctors' findings as sentences; [] if all is well.
 
-    Raises BackupError and OSError where it cannot be restored whole.
+    Raises BackupError or OSError if it cannot be restored completely.
     """
     site = site_of(environ)
     with ExitStack() as stack:
@@ -62,7 +62,7 @@ def drill(folder: Path, when: str, environ: Mapping[str, str]) -> list[str]:
 def _environment(
     site: Site, place: Path, sockets: Path, environ: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the variables of the restored site, and of its marketplace that this one asks."""
+    """Return the environment variables of the restored site and of its marketplace."""
     kept = {
         name: value
         for name, value in environ.items()
@@ -95,7 +95,7 @@ def _environment(
 
 @contextmanager
 def _server(data: Path, sockets: Path) -> Iterator[None]:
-    """Run the restored server in the block; raises BackupError where it does not start."""
+    """Run the restored database server in the block; raises BackupError if it does not start."""
     programs = programs_of((data / "PG_VERSION").read_text().strip())
     (sockets / "postgresql.conf").write_text(SERVER)
     (sockets / "pg_hba.conf").write_text("local all all trust\n")
@@ -117,7 +117,7 @@ def _server(data: Path, sockets: Path) -> Iterator[None]:
         )
     try:
         until = time.monotonic() + REPLAY_SECONDS
-        # It reads the log to its target before it lets anybody in.
+        # It replays the log up to its target before it accepts connections.
         while subprocess.run(asked, check=False).returncode:
             if server.poll() is not None or time.monotonic() > until:
                 why = re.findall(r"(?:FATAL|PANIC): +(?!the database system)(.+)", log.read_text())
@@ -125,14 +125,14 @@ def _server(data: Path, sockets: Path) -> Iterator[None]:
             time.sleep(0.2)
         yield
     finally:
-        # At once: nothing of it is kept.
+        # Stop immediately: nothing of the server is kept.
         server.send_signal(signal.SIGQUIT)
         server.wait()
 
 
 @contextmanager
 def _marketplace(environ: Mapping[str, str]) -> Iterator[None]:
-    """Serve the restored marketplace in the block; raises BackupError where it does not start."""
+    """Serve the restored marketplace in the block; raises BackupError if it does not start."""
     port = environ["PORT"]
     words = ["uvicorn", "--host", "127.0.0.1", "--port", port, "--lifespan", "off"]
     words += ["--log-level", "error", "marketplace.asgi:application"]
@@ -150,13 +150,13 @@ def _marketplace(environ: Mapping[str, str]) -> Iterator[None]:
 
 
 def _doctors(site: Site, environ: Mapping[str, str]) -> list[tuple[str, ...]]:
-    """Return the commands that examine both halves: an embedded one is examined with the other."""
+    """Return the doctors' commands; Collector's doctor examines an embedded marketplace too."""
     alone = "marketplace" in site.databases and environ.get("MTURK_ENDPOINT_URL")
     return [("manage.py", *DOCTOR), *([("-m", "marketplace", *DOCTOR)] if alone else [])]
 
 
 def _said(words: tuple[str, ...], environ: Mapping[str, str]) -> list[str]:
-    """Return what a doctor has found."""
+    """Run a doctor and return its findings as sentences."""
     done = subprocess.run(
         [sys.executable, *words],
         env={**environ},
@@ -176,7 +176,7 @@ def _said(words: tuple[str, ...], environ: Mapping[str, str]) -> list[str]:
 
 
 def main(folder: Path, when: str = "") -> int:
-    """Carry the drill out, keep what came of it and return the exit code."""
+    """Run the drill, store its result and return the exit code."""
     os.umask(0o077)
     began = time.time()
     is_whole = False
@@ -195,6 +195,6 @@ def main(folder: Path, when: str = "") -> int:
 if __name__ == "__main__":
     if not 2 <= len(sys.argv) <= 3:
         sys.exit("Name the folder of the backups, and a time where it is not the newest copy.")
-    # The restored server ends with it.
+    # A termination exits normally, so that the restored server is stopped too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     sys.exit(main(Path(sys.argv[1]), *sys.argv[2:]))

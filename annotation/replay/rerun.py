@@ -1,4 +1,4 @@
-"""Does the work of a log again: the same workers, units and order, through the real pages."""
+"""Repeats the work of a log: the same workers, units and order, through the real pages."""
 
 import random
 from collections import Counter, deque
@@ -42,12 +42,12 @@ from tasks.work import leases
 from tasks.work.dialog_rules import Ending, Refused, Role
 from tasks.work.kinds.registry import kind_of
 
-# A job of the same instance may come between what is told and what is accepted.
+# Tries to accept a HIT: a job of the same instance may change who is eligible in between.
 MOST_TRIES = 3
 
 
 class ReplayedDialogs:
-    """Holds the dialogs of a log in their order, each as soon as both partners have come."""
+    """Replays the dialogs of a log in their order, each as soon as both partners have come."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -56,10 +56,10 @@ class ReplayedDialogs:
         self._came: dict[int, tuple[AssignmentLine, Ticket]] = {}
 
     def join(self, one: AssignmentLine, lease: Lease) -> list[int]:
-        """Let somebody into the waiting room who came to it, and hold what can be held now.
+        """Put a worker who came to the waiting room into it, and replay the dialogs that can begin.
 
-        Returns the places at which the assignments were taken that this has concerned. Raises
-        LogError where a rule refuses what the log tells.
+        Returns the places in the log of the assignments that this concerned. Raises LogError if a
+        rule refuses what the log says.
         """
         if one.taken in self._log.tickets:
             try:
@@ -69,7 +69,7 @@ class ReplayedDialogs:
                     f"Who took the assignment at place {one.taken} of the log is not let in: "
                     f"{error}"
                 ) from None
-            # How long somebody waited is measured, not made: a replay takes it over.
+            # The waiting time was measured, so a replay copies it from the log.
             ticket.waited_seconds = self._log.tickets[one.taken].waited_seconds
             ticket.save(update_fields=["waited_seconds"])
             self._came[one.taken] = one, ticket
@@ -82,17 +82,17 @@ class ReplayedDialogs:
         return concerned
 
     def has_more(self, one: AssignmentLine) -> bool:
-        """Return whether there are further dialogs of the assignment."""
+        """Return whether the assignment has further dialogs."""
         return self._n_left[one.taken] > 0
 
     def leave(self, one: AssignmentLine) -> None:
-        """End the wait of whoever came to a waiting room; owes it."""
+        """End the wait of a worker who came to the waiting room, and owe them its pay."""
         if one.taken in self._came:
             _, ticket = self._came[one.taken]
             settlement.finish(ticket, timezone.now())
 
     def _hold(self, line: DialogLine) -> None:
-        """Hold a dialog from its beginning to what becomes of it, or nothing of it."""
+        """Replay a dialog from its beginning to its settlement, or nothing of it."""
         try:
             with transaction.atomic():
                 dialog = self._begun(line)
@@ -104,7 +104,7 @@ class ReplayedDialogs:
                     moves.make_now(view_of(ticket), Move(dialog.pk, UUID(int=place), said), move.at)
                 _end_dialog(dialog, line)
                 for place in _places_of(line):
-                    # What was said is marked as it was, which follows from who said it.
+                    # Messages are marked by their worker, who is marked as in the log.
                     said_by, _ = self._came[place]
                     Worker.objects.filter(pk=said_by.worker).update(synthetic=said_by.synthetic)
                 settlement.settle(dialog, timezone.now())
@@ -112,8 +112,8 @@ class ReplayedDialogs:
             raise LogError(f"The dialog {line.dialog} of the log is refused now: {error}") from None
 
     def _begun(self, line: DialogLine) -> Dialog:
-        """Return the dialog, begun by the two as who they were, both there."""
-        # As they stand now, locked with their workers as in any pairing.
+        """Return the dialog, begun by the two workers in their former roles, both present."""
+        # The tickets as they are now, locked with their workers as in any pairing.
         locked = Ticket.objects.select_for_update(of=("self", "worker"), no_key=True)
         student, teacher = (
             locked.select_related("worker").get(pk=self._came[place][1].pk)
@@ -123,7 +123,7 @@ class ReplayedDialogs:
             raise Refused("One of both does not wait for it.")
         topics = Topic.objects.select_for_update(of=("self",), no_key=True)
         topic = topics.get(stage_id=student.stage_id, seed__key=line.seed)
-        # Who both could have been is no matter of chance any more.
+        # The log fixes both roles, so that pairing must not draw them.
         student.can_teach = teacher.can_ask = False
         stage = Stage.objects.select_related("collection").get(pk=student.stage_id)
         met = [((student, teacher), topic, topic.begun)]
@@ -138,9 +138,9 @@ def _places_of(line: DialogLine) -> tuple[int, int]:
 
 
 def _end_dialog(dialog: Dialog, line: DialogLine) -> None:
-    """End a dialog as it ended; raises LogError where it has ended otherwise by now.
+    """End a dialog as in the log; raises LogError if it has ended differently by now.
 
-    One that went on when the log was written ends with nothing said in it.
+    A dialog that was going on when the log was written ends with nothing said in it.
     """
     if line.ending is None:
         moves.end(dialog.pk, Role.STUDENT, Ending.LEFT, line.began)
@@ -154,9 +154,9 @@ def _end_dialog(dialog: Dialog, line: DialogLine) -> None:
 
 @dataclass
 class HeldAssignment:
-    """An assignment in hand: the marketplace's page, the frame in it, and our lease.
+    """An accepted assignment: the marketplace's page, the frame in it, and our lease.
 
-    `page` is None once it was given back on the marketplace.
+    `page` is None once the assignment was returned on the marketplace.
     """
 
     one: AssignmentLine
@@ -167,9 +167,9 @@ class HeldAssignment:
 
 
 class Rerun:
-    """One walk through a log, on a collection that was laid out for it.
+    """One replay of a log, on a collection that was created for it.
 
-    `leases` are the keys of those that were taken, by their places in the log.
+    `leases` has the primary keys of the leases by the places in the log where they were taken.
     transport: answers in place of the network, for tests.
     """
 
@@ -187,10 +187,10 @@ class Rerun:
         self._notes = {(one.stage, one.worker): one for one in log.decisions}
 
     def run(self, advance: Callable[[], object] = lambda: None) -> None:
-        """Do everything in the log's order, calling `advance` after each step.
+        """Repeat everything in the log's order, and call `advance` after each step.
 
-        Raises LogError where something goes otherwise than it went, StuckError, UnreachableError
-        and MarketplaceError as simulated workers do.
+        Raises LogError if something goes differently from the log. Raises StuckError,
+        UnreachableError and MarketplaceError as simulated workers do.
         """
         for place, one in self.log.events():
             if place == one.taken:
@@ -203,7 +203,7 @@ class Rerun:
         Worker.objects.filter(pk__in=simulated).update(synthetic=True)
         came = {one.worker for one in self.log.assignments}
         for decision in self.log.decisions:
-            # Somebody may have been let in and never come.
+            # A worker may have been admitted without ever coming.
             if decision.worker in came:
                 self._decide(decision.stage, decision.worker, granted=decision.granted)
         self.collection.parameters = self.log.collection.parameters
@@ -231,7 +231,7 @@ class Rerun:
             self._let_go(place)
 
     def _let_go(self, place: int) -> None:
-        """Give back an assignment that nobody hands in, once its last dialog is over."""
+        """Return an assignment that was never handed in, once its last dialog is over."""
         hold = self._holds.get(place)
         if hold is None or hold.page is None or self._dialogs.has_more(hold.one):
             return
@@ -240,14 +240,14 @@ class Rerun:
             self._give_back(hold, LeaseState(hold.one.end))
 
     def _accepted(self, one: AssignmentLine, worker: SimulatedWorker, stage: Stage) -> Page:
-        """Return the page of a HIT that its worker has accepted; raises LogError."""
+        """Accept a HIT for the worker and return its page; raises LogError."""
         hit = self._places.vacant_hit(one, stage)
         known = Worker.objects.filter(pk=one.worker)
         for _ in range(MOST_TRIES):
             page = worker.accept(hit)
             if page is not None:
                 return page
-            # A job has found no work for them before this unit was made, and told so.
+            # Before this unit was made, a job may have reported that there is no work for them.
             eligibility.record_eligibility([*known], [stage])
             eligibility.tell_marketplace(self.collection)
         raise LogError(f"{_called(one)}: the marketplace does not let its worker in.")
@@ -258,11 +258,11 @@ class Rerun:
         self._dialogs.leave(one)
         data = one.data or {}
         while hold.work_page.goes_on(data):
-            # Its questions are shown one after the other.
+            # The page shows its questions one after the other.
             pass
         if not one.counts and hold.page is not None:
             self._give_back(hold, LeaseState.EXPIRED)
-        # What came too late and found its place taken finds none free now either.
+        # Work that was too late and found its place taken must find no free place now either.
         with only(hold.lease.unit.stage, hold.lease.unit if one.counts else None):
             form, problems = hold.work_page.submit(data)
         if form is None:
@@ -275,9 +275,9 @@ class Rerun:
         made = list(questions.values_list("key", flat=True))
         if (submission.raw, submission.counts, made) != (one.data, one.counts, one.made):
             raise LogError(f"{_called(one)} was taken in otherwise than before.")
-        # How long somebody worked is measured, not made: a replay takes it over.
+        # The working time was measured, so a replay copies it from the log.
         Submission.objects.filter(pk=submission.pk).update(active_seconds=one.active_seconds)
-        # What a reader made of drafts is told once more, not made.
+        # A reader's hints on drafts are copied from the log, not computed again.
         hold.lease.reader_hints.all().delete()
         ReaderHint.objects.bulk_create(
             ReaderHint(lease=hold.lease, place=place, kept=kept) for place, kept in one.hints
@@ -287,7 +287,7 @@ class Rerun:
             self._decide(decision.stage, one.worker, granted=decision.granted)
 
     def _give_back(self, hold: HeldAssignment, state: LeaseState) -> None:
-        """Let go of an assignment's slot, and of its HIT; its page stays open."""
+        """Free an assignment's place and return its HIT; its page stays open."""
         assert hold.page is not None
         self._worker(hold.one).give_back(hold.page)
         hold.page = None
@@ -299,7 +299,7 @@ class Rerun:
             units.filter(redundancy__gt=told).update(redundancy=told)
 
     def _prepare(self, one: AssignmentLine, stage: Stage) -> None:
-        """See to it that the worker may take the stage, and reads the words they read."""
+        """Make sure that the worker may take the stage, and sees the texts that they saw then."""
         self._show({stage.name: one.instructions or 1, "consent": one.consent or 1})
         held = Grant.objects.filter(
             worker_id=one.worker,
@@ -308,23 +308,23 @@ class Rerun:
         )
         for required in self._required(one, stage):
             if not held.filter(qualification__stage__name=required).exists():
-                # They were declined later than this: the log keeps the last decision alone.
+                # They were declined later than this: the log has only the last decision.
                 self._decide(required, one.worker, granted=True)
 
     def _required(self, one: AssignmentLine, stage: Stage) -> list[str]:
-        """Return the stages of whose qualifications the worker had need for the assignment."""
+        """Return the stages whose qualifications the worker needed for the assignment."""
         table = parameters_of(self.collection).stages()[stage.name]
         ways = dict(zip(Role, kind_of(table).role_qualifications(table), strict=False))
         if one.taken in self.log.tickets:
             roles = [ways[role] for role in self.log.tickets[one.taken].roles]
         else:
-            # Of a stage of dialogs that nobody came to: one role was enough to take it.
+            # The worker never came to the dialogs of the stage: one role was enough to take it.
             decided = {line.stage for line in self.log.decisions if line.worker == one.worker}
             roles = [way for way in ways.values() if way in decided][:1]
         return [name for name in (table.requires, *roles) if name]
 
     def _show(self, versions: dict[str, int]) -> None:
-        """Let workers read these versions of the words, where they are newer."""
+        """Show workers these versions of the texts, if they are newer."""
         newer = {name: number for name, number in versions.items() if number > self._shown[name]}
         if newer:
             write_texts(self.collection, self.log, newer, timezone.now())
@@ -353,9 +353,10 @@ class Rerun:
         qualifications.tell_marketplace(self.collection.stages.get(name=stage_name))
 
     def _make_room(self, one: AssignmentLine, unit: Unit) -> None:
-        """Let the time run out of somebody who is late on the unit: so it must have been.
+        """Expire an open assignment of the full unit, because one must have expired then.
 
-        Where nobody is late, a place is opened for who did not hand in; raises LogError otherwise.
+        If none is open, a place is added for work that does not count. Raises LogError if the work
+        counts.
         """
         for hold in self._holds.values():
             if hold.one.unit == one.unit and hold.page is not None:
@@ -367,7 +368,7 @@ class Rerun:
         Unit.objects.filter(pk=unit.pk).update(redundancy=F("redundancy") + 1)
 
     def _end_earlier(self, one: AssignmentLine, stage: Stage) -> None:
-        """Let the worker's earlier assignment of the stage run out, where nobody may hold two."""
+        """Expire the worker's earlier assignment of the stage, if nobody may have two."""
         table = parameters_of(self.collection).stages()[stage.name]
         if kind_of(table).holds_one(table):
             for hold in self._holds.values():

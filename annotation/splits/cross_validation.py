@@ -35,7 +35,7 @@ BATCH = 1000
 
 
 def readers_of(collection: Collection) -> Mapping[str, str]:
-    """Return MODULE:CLASS of each reader by name: those of every protocol and its own."""
+    """Return MODULE:CLASS of each reader by name: the shared readers and the protocol's own."""
     protocol = get_protocol(collection.protocol)
     if not protocol.has(contracts.READERS, "READERS"):
         return READERS
@@ -43,9 +43,9 @@ def readers_of(collection: Collection) -> Mapping[str, str]:
 
 
 def chosen_reader(collection: Collection, table: DifficultyTable, name: str = "") -> str:
-    """Return the name of the reader to train, the table's where none is given.
+    """Return the name of the reader to train; without `name`, the one in the table.
 
-    Raises ActionError for one that there is not.
+    Raises ActionError for an unknown reader.
     """
     chosen = name or table.reader
     known = readers_of(collection)
@@ -57,12 +57,12 @@ def chosen_reader(collection: Collection, table: DifficultyTable, name: str = ""
 
 
 def can_train(reader: str) -> bool:
-    """Return whether this machine has what the reader is trained with."""
+    """Return whether this machine has the packages that training the reader needs."""
     return reader in READERS or is_installed()
 
 
 def check_trainable(reader: str) -> None:
-    """Raise ActionError that says what to install where this machine cannot train the reader."""
+    """Raise ActionError that says what to install, if this machine cannot train the reader."""
     if not can_train(reader):
         raise ActionError(f"{INSTALL}. The reader {reader} needs them; {LIGHT} needs no more.")
 
@@ -75,7 +75,7 @@ def read_predictions(path: Path) -> dict[str, Prediction]:
     """Return the predictions of a file by the questions' ids.
 
     Either JSON lines {"id", "answer", "loss"}, or one object {"answer": {id: …}, "loss": {id: …}},
-    which may hold an official prediction file's other keys too. Raises PredictionsError.
+    which may have the other keys of an official prediction file too. Raises PredictionsError.
     """
     try:
         text = path.read_text("utf-8")
@@ -100,7 +100,7 @@ def read_predictions(path: Path) -> dict[str, Prediction]:
 
 
 def check_complete(path: Path, found: Iterable[str], wanted: Iterable[str]) -> None:
-    """Raise PredictionsError that names the first of the wanted questions without a prediction."""
+    """Raise PredictionsError that names the first wanted questions without a prediction."""
     have = set(found)
     missing = sorted(key for key in wanted if key not in have)
     if missing:
@@ -148,11 +148,11 @@ def _of_lines(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
 def begin_run(
     collection: Collection, table: DifficultyTable, by: str, now: datetime, reader: str = ""
 ) -> CrossValidation:
-    """Return a new run with its folds waiting, or the one that goes on.
+    """Return a new run with its folds waiting, or the run that is going on.
 
-    reader: its name, the table's where none is given. Draws the sample of whoever is a top
-    contributor by now. Raises ActionError while sampled workers are undecided, for fewer questions
-    than folds, for an unknown reader, and while a run by another one goes on.
+    reader: its name; without it, the one in the table. Draws the sample of the workers who are top
+    contributors now. Raises ActionError while sampled workers are undecided, for fewer questions
+    than folds, for an unknown reader, and during a run by another reader.
     """
     name = chosen_reader(collection, table, reader)
     if (going_on := run_going_on(collection).first()) is not None:
@@ -181,14 +181,14 @@ def begin_run(
 
 
 def run_going_on(collection: Collection) -> QuerySet[CrossValidation]:
-    """Return what finds the run that goes on; there is one at most."""
+    """Return the query for the run that is going on; there is one at most."""
     return CrossValidation.objects.filter(collection=collection, state__in=CrossValidation.GOING_ON)
 
 
 def run_from_file(
     collection: Collection, table: DifficultyTable, path: Path, by: str, now: datetime
 ) -> CrossValidation:
-    """Return a run, done, whose answers are an outside model's; any that goes on ends.
+    """Return a finished run with an external model's answers; a run that is going on fails.
 
     Raises ActionError as `begin_run` does, and PredictionsError for the file.
     """
@@ -207,7 +207,7 @@ def run_of_answers(
     by: str,
     now: datetime,
 ) -> CrossValidation:
-    """Return a run, done, with answers that are there already; any that goes on ends.
+    """Return a finished run with the given answers; a run that is going on fails.
 
     rows: (id, key) of its questions. predictions: one for each of them, by key.
     """
@@ -232,10 +232,10 @@ def run_of_answers(
 
 
 def sum_up(run_id: int, now: datetime) -> bool:
-    """Return whether this call summed the run up: the one that finds all its folds done does.
+    """Finish a run whose folds are all done; return whether this call did so.
 
-    Says of each answer whether it is right, and of the whole how many are, with a checksum. A run
-    of which a fold is given up has failed.
+    It stores which answers are right, the number of right answers, and a checksum. A run with a
+    failed fold fails.
     """
     return CrossValidation.do(run_id, now, _sum_up)
 
@@ -268,9 +268,9 @@ def fold_of(keys: Iterable[str], n_folds: int, seed: int) -> dict[str, int]:
 
 
 def questions_to_judge(collection: Collection) -> QuerySet[Question]:
-    """Return every kept question whose writer is not decided to be single-hop.
+    """Return every kept question whose writer was not judged to be single-hop.
 
-    Those that a release withholds are settled: no reader learns from their answers any more.
+    Questions that a release withholds are left out: no reader may learn from their answers.
     """
     easy = [worker for worker, row in decisions(collection).items() if row.single_hop]
     rows = kept_questions(collection).exclude(worker_id__in=easy)
@@ -299,7 +299,7 @@ def _deal(
     rows: Sequence[tuple[int, str]],
     predictions: Mapping[str, Prediction] | None = None,
 ) -> None:
-    """Write the folds and which question is in which, answered where there are predictions."""
+    """Write the folds and the questions in each, with answers if there are predictions."""
     places = fold_of((key for _, key in rows), run.n_folds, run.seed)
     sizes = Counter(places.values())
     folds = Fold.objects.bulk_create(
@@ -324,8 +324,8 @@ def _deal(
 def write_examples(collection: Collection, table: DifficultyTable, path: Path) -> int:
     """Write the questions to judge as JSON lines to a new file and return how many.
 
-    A model trained on the other folds answers each: that is what `run_from_file` takes. Raises
-    ActionError as `begin_run` does, and for a file that is there already.
+    A model that is trained on the other folds is to answer each question. `run_from_file` reads
+    its answers. Raises ActionError as `begin_run` does, and for a file that exists.
     """
     rows = to_judge(collection, table)
     folds = fold_of((key for _, key in rows), table.folds, collection.random_seed)
@@ -355,7 +355,7 @@ def write_examples(collection: Collection, table: DifficultyTable, path: Path) -
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of how hard one question is; None where it is not judged."""
+    """What is known about the difficulty of one question; None means that it is not judged."""
 
     single_hop: bool | None
     correct: bool | None = None
@@ -363,27 +363,27 @@ class Facts:
 
 
 def table_of(collection: Collection) -> DifficultyTable | None:
-    """Return the collection's table of difficulty, None where its protocol judges none."""
+    """Return the collection's table of difficulty; None if its protocol does not judge it."""
     table = getattr(parameters_of(collection), "difficulty", None)
     return table if isinstance(table, DifficultyTable) else None
 
 
 def last_run(collection: Collection) -> CrossValidation | None:
-    """Return the newest run that was done."""
+    """Return the newest finished run."""
     return CrossValidation.objects.filter(collection=collection, state=WorkState.DONE).first()
 
 
 def n_unjudged(collection: Collection, run: CrossValidation) -> int:
-    """Return how many questions that are to be judged the run has not answered."""
+    """Return the number of questions to judge that are not in the run."""
     judged = HeldOutPrediction.objects.filter(run=run).values("question_id")
     return questions_to_judge(collection).exclude(pk__in=judged).count()
 
 
 def facts_of(collection: Collection, questions: Iterable[Question]) -> dict[int, Facts]:
-    """Return what is known of each question, by id; expects verdict__chosen selected.
+    """Return the facts about each question, by id; expects verdict__chosen selected.
 
     Raises ActionError that says what is missing: the sample, a decision about a worker, or
-    the cross-validation of a question. Answers are compared with what is released now.
+    the cross-validation of a question. Answers are compared with the present gold answers.
     """
     if waiting := _waiting(collection):
         raise ActionError(
@@ -424,12 +424,12 @@ def facts_of(collection: Collection, questions: Iterable[Question]) -> dict[int,
 
 
 def as_example(facts: Facts) -> dict[str, Any]:
-    """Return the keys that a protocol's `assign` reads of an example."""
+    """Return the facts under the keys that a protocol's `assign` reads."""
     return {"single_hop": facts.single_hop, "correct": facts.correct, "loss": facts.loss}
 
 
 def _waiting(collection: Collection) -> str:
-    """Return how many sampled workers nobody has decided on, blank for none."""
+    """Return in words how many sampled workers are undecided; blank for none."""
     waiting = len(undecided(collection))
     if waiting == 1:
         return "one sampled worker is"

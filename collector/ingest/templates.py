@@ -1,4 +1,4 @@
-"""Drops templates, but keeps words that they only dress up, and numbers that they write."""
+"""Drops templates, but keeps the words that they only format and the numbers that they show."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ def fraction(arguments: list[str], named: Mapping[str, str]) -> str:
 def _converted(arguments: list[str], named: Mapping[str, str]) -> str:
     """Return the measure as written, without its conversion: {{convert|6|ft|2|in|cm}} → 6 ft 2 in.
 
-    Blank where it begins with no number.
+    Blank if it does not begin with a number.
     """
     words = [word.strip() for word in arguments]
     shown, at = "", 0
@@ -46,7 +46,7 @@ def _converted(arguments: list[str], named: Mapping[str, str]) -> str:
         number, n_words = _ranged(words[at:])
         at += n_words
         unit = words[at] if at < len(words) else ""
-        # A number without a unit after the first is how many places the conversion has.
+        # After the first measure, a number without a unit is the precision of the conversion.
         if unit and not (shown and _NUMBER.fullmatch(unit)):
             shown += f" {number} {_unit(unit)}"
         at += 1
@@ -54,7 +54,7 @@ def _converted(arguments: list[str], named: Mapping[str, str]) -> str:
 
 
 def _ranged(words: list[str]) -> tuple[str, int]:
-    """Return the number or the range that words begin with, and how many words it is."""
+    """Return the number or range at the start of `words`, and how many words it takes."""
     shown, at = _number(words[0]), 1
     while len(words) > at + 1 and words[at] in _BETWEEN:
         shown += _BETWEEN[words[at]] + _number(words[at + 1])
@@ -141,7 +141,7 @@ def _ship(arguments: list[str], named: Mapping[str, str]) -> str:
 
 
 def _unknown(arguments: list[str], named: Mapping[str, str]) -> str:
-    """Return nothing: the figure is reckoned from tables, or from the day on which it is read."""
+    """Return nothing: the wiki computes the figure from tables or from the current date."""
     return ""
 
 
@@ -177,28 +177,28 @@ _READERS_OF: dict[str, Reader] = {
     "inflation|age|format price|currentyear|inflation-year|percentage|percent": _unknown,
 }
 OF_NUMBERS = {name: reader for names, reader in _READERS_OF.items() for name in names.split("|")}
-# Where one of these gives no words, a measure is left out.
+# If one of these returns no words, a measure is left out of the text.
 MEASURES = frozenset({_converted, _value, _height, _ordinal, _unknown})
 
 
 # MediaWiki expands no template deeper than this.
 MAX_DEPTH = 40
-# A template that dresses up more text than this is a layout, not a phrase.
+# A template around more text than this is a layout, not a phrase.
 MAX_CHARACTERS = 5000
-# Names remembered at most.
+# The most names in the cache of readers.
 MAX_NAMES = 50_000
-# More than any article has; names as long as a title may be.
+# More infoboxes than any article has; a name may be as long as a title.
 MAX_INFOBOXES = 50
 MAX_NAME = 255
-# Among wide characters a pattern cuts in half the time that `split` takes.
+# In text with wide characters, a pattern splits in half the time of `str.split`.
 _OPENING = re.compile(r"\{\{")
 _NAMED = re.compile(r"\s*([\w -]+?)\s*=")
-# Named for the language or the script of their first argument.
+# Templates named after the language or the script of their first argument.
 _LANGUAGE = re.compile(r"lang-[a-z-]+|script/.+")
 # {{formatnum:12000}} has its number in its name.
 _FORMATTED = re.compile(r"formatnum ?: ?([\d.,]+)")
 
-# Shown as their first argument, their second, their last.
+# Templates that show only their first argument, their second, or their last.
 _FIRST = """
 nowrap|nobr|nobold|small|smaller|big|larger|em|strong|abbr|tooltip|sic|bdo|bdi|mvar
 ill|interlanguage link|illm|iw|nihongo|nihongo2|nihongo3|flag|flagu|flagcountry|vanchor|smallcaps|sc
@@ -207,7 +207,7 @@ formatnum|q|nts|interlanguage link multi|vr|iast|proper name|not a typo|center
 """
 _SECOND = "script|lang|langx|abbrlink|rtl-lang|smallcaps2|audio"
 _LAST = "transl|transliteration|font color|colored text"
-# Shown on lines of their own.
+# Templates that show their first argument on a line of its own.
 _QUOTED = "quote|blockquote|cquote|bq|quotation|rquote"
 _PREFIXES = {
     "c. ": "circa|c.",
@@ -252,16 +252,16 @@ _CHARACTERS = {
 
 
 def reader_of(name: str) -> Reader | None:
-    """Return what makes words of the template called `name` (lower case); None: it has none."""
+    """Return the function that renders the template `name` (lower case); None if it is dropped."""
     if number := _FORMATTED.fullmatch(name):
         return _constant(number[1])
     return _READERS.get(name) or (_nth(0) if _LANGUAGE.fullmatch(name) else None)
 
 
 def arguments_of(content: str) -> tuple[list[str], dict[str, str]]:
-    """Return the positional arguments of a template's inside, `1=` included, and the named ones.
+    """Return the positional arguments of a template's content, `1=` included, and the named ones.
 
-    Bars in links stay.
+    A bar inside a link does not separate arguments.
     """
     arguments: list[str] = []
     depth = 0
@@ -321,7 +321,7 @@ _READERS = _readers()
 
 
 class Dropped(NamedTuple):
-    """Text without its templates, and what those said of the page.
+    """Text without its templates, and what they said about the page.
 
     infoboxes: their names in order, each once, in lower case. n_unread: how many numbers and
     measures could not be read.
@@ -334,17 +334,17 @@ class Dropped(NamedTuple):
 
 
 class Templates:
-    """Drops the templates of pages; remembers what their names mean."""
+    """Drops the templates of pages; caches the reader of each name."""
 
     def __init__(self, *, phrases: bool = True) -> None:
-        """Make one for a process; without `phrases` no template leaves any words."""
+        """Create one per process; without `phrases` no template leaves any words."""
         self._phrases = phrases
         self._readers: dict[str, Reader | None] = {}
 
     def drop(self, text: str) -> Dropped:
-        """Return `text` without templates, whether one marks it as a list of meanings, infoboxes.
+        """Return `text` without templates, whether it is a disambiguation page, and its infoboxes.
 
-        An opening without an end loses its braces only; the time is linear in any nesting.
+        An opening without an end loses only its braces. The time is linear for any nesting.
         """
         first, *parts = _OPENING.split(text)
         kept: list[str] = [first]

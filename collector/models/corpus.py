@@ -1,4 +1,4 @@
-"""A corpus, an import of a dump, of books or of documents, and the articles that it holds."""
+"""Models of a corpus: its imported files, articles, paragraphs, categories and link graph."""
 
 from urllib.parse import quote, urlsplit
 
@@ -6,7 +6,8 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import CheckConstraint, Q
 
-# `\A` and `\Z` mean the same to Python and to PostgreSQL, `$` does not. "new" is a page's address.
+# `\A` and `\Z` mean the same to Python and to PostgreSQL, `$` does not. "new" is excluded, because
+# it is a page's address.
 PATTERN = r"\A(?!new\Z)[A-Za-z0-9][A-Za-z0-9_-]{0,79}\Z"
 RULE = (
     "A short name has up to 80 letters from A to Z, digits, hyphens and underscores, begins with "
@@ -24,7 +25,7 @@ class NameField(models.SlugField):
 
 
 def slug_is_a_name(model: str) -> CheckConstraint:
-    """Return the database's own check of a model's `slug`."""
+    """Return the database's constraint on a model's `slug`."""
     return CheckConstraint(condition=Q(slug__regex=PATTERN), name=f"{model}_slug_is_a_name")
 
 
@@ -38,7 +39,7 @@ class CorpusKind(models.TextChoices):
 
 
 class CorpusState(models.TextChoices):
-    """Whether a corpus can be collected from; only a ready one can."""
+    """The state of a corpus; collections can use only a ready one."""
 
     INGESTING = "ingesting", "Being read"
     READY = "ready", "Ready"
@@ -53,10 +54,10 @@ class Direction(models.TextChoices):
 
 
 class Corpus(models.Model):
-    """What was read, in which language, from where, and under which licence.
+    """A corpus: the texts that were read, with their language, source and licence.
 
-    `base_url` is the address of the wiki's main page; `source` names the files read; `counts`
-    holds the totals of all its dump files and of its rows.
+    `base_url` is the address of the wiki's main page. `source` names the files that were read.
+    `counts` has the totals of all its dump files and of its rows.
     """
 
     slug = NameField("short name", max_length=80, unique=True)
@@ -94,7 +95,7 @@ class Corpus(models.Model):
 
 
 class DumpFileState(models.TextChoices):
-    """Where the reading of a file stands."""
+    """The state of reading a file."""
 
     READING = "reading", "Being read"
     DONE = "done", "Read to its end"
@@ -102,10 +103,10 @@ class DumpFileState(models.TextChoices):
 
 
 class DumpFile(models.Model):
-    """`pages_done` pages of the file are in the database; reading resumes after them.
+    """A dump file of a corpus; `pages_done` of its pages are in the database.
 
-    The file is known by its name, its size and the SHA-256 of its first mebibyte, so that a
-    different file of the same name is refused.
+    Reading resumes after these pages. The file is identified by its name, its size and the SHA-256
+    of its first mebibyte, so that a different file of the same name is refused.
     """
 
     corpus = models.ForeignKey(Corpus, models.CASCADE, db_index=False, related_name="dump_files")
@@ -132,7 +133,7 @@ class DumpFile(models.Model):
 
 
 class SkippedPage(models.Model):
-    """`title` is the page's title, or what could be read of it."""
+    """A page that was not read, and why; `title` may be only what could be read of its title."""
 
     dump_file = models.ForeignKey(DumpFile, models.CASCADE, related_name="skipped_pages")
     title = models.CharField(max_length=300)
@@ -146,10 +147,10 @@ class SkippedPage(models.Model):
 
 
 class LinkGraph(models.Model):
-    """Which file holds the graph, of which state of the corpus, and what it counts.
+    """The file of a corpus's link graph, with its versions and counts.
 
-    `layout` is the version of the file's layout, `corpus_version` names what was read;
-    `seconds` is how long the building took.
+    `layout` is the version of the file's layout, `corpus_version` the version of the corpus that
+    was read. `seconds` is the time that building took.
     """
 
     corpus = models.OneToOneField(Corpus, models.CASCADE, related_name="link_graph")
@@ -167,12 +168,12 @@ class LinkGraph(models.Model):
 
     @property
     def file_name(self) -> str:
-        """Return the file's name: it changes with what the file holds."""
+        """Return the file's name, which changes with the file's contents."""
         return f"{self.corpus.slug}-{self.sha256[:16]}.graph"
 
 
 class ArticleKind(models.TextChoices):
-    """What a page is: text, a pointer to another page, or a list of meanings."""
+    """What a page is: an article, a redirect to another page, or a disambiguation page."""
 
     ARTICLE = "article", "Article"
     REDIRECT = "redirect", "Redirect"
@@ -184,7 +185,8 @@ class Article(models.Model):
 
     `redirect_target` is a normalised title, blank unless the page is a redirect; the target may
     itself be a redirect or be missing from the corpus. `infoboxes`: the names of its infobox
-    templates, in lower case; empty too if the source is no wiki or was read before we kept them.
+    templates, in lower case. It is empty too if the source is not a wiki, or was read before names
+    of infoboxes were stored.
     """
 
     corpus = models.ForeignKey(Corpus, models.CASCADE, db_index=False, related_name="articles")
@@ -225,7 +227,7 @@ class Article(models.Model):
     def revision_url(self) -> str:
         """Return the permanent address of the revision that was read; blank without a site.
 
-        Of a document, which has no revisions, it is the address.
+        A document has no revisions, so that it is the document's address.
         """
         if self.corpus.kind == CorpusKind.DOCUMENTS:
             return self.document.url
@@ -257,7 +259,7 @@ class Section(models.Model):
 
 
 class ParagraphKind(models.TextChoices):
-    """Running prose, or what is shown but never starts a question."""
+    """Running prose, or a list item, which is shown but is never a seed."""
 
     PARAGRAPH = "paragraph", "Paragraph"
     LIST_ITEM = "list_item", "List item"
@@ -266,12 +268,12 @@ class ParagraphKind(models.TextChoices):
 class Paragraph(models.Model):
     """Plain text; all offsets are half-open code points into `text`.
 
-    `links` is [[start, end, target title], …] in order, `n_links` the number of distinct targets,
-    `n_links_in_corpus` the number of distinct articles of this corpus that they lead to, through
-    redirects, the paragraph's own article and disambiguation pages not counted. `sentences` is
-    [[start, end], …] once a seed uses the paragraph, made by `splitter`. `pages` is
-    [[start, number], …]: from `start` on the text stands on that page of its document, counted
-    from 1; null where there are no pages.
+    `links` is [[start, end, target title], …] in order, `n_links` the number of distinct targets.
+    `n_links_in_corpus` is the number of distinct articles of this corpus that the links lead to,
+    also through redirects, without the paragraph's own article and disambiguation pages.
+    `sentences` is [[start, end], …], made by `splitter` once a seed uses the paragraph. `pages` is
+    [[start, number], …]: the text from `start` on is on that page of its document, counted from 1.
+    It is null if there are no pages.
     """
 
     article = models.ForeignKey(Article, models.CASCADE, db_index=False, related_name="paragraphs")
@@ -339,7 +341,7 @@ class ArticleCategory(models.Model):
 
 
 class Subcategory(models.Model):
-    """A category is in another, as its own page says; none where a dump has no such pages."""
+    """A category is in another, as its own page says; no rows if the dump has no such pages."""
 
     parent = models.ForeignKey(
         Category, models.CASCADE, db_index=False, related_name="subcategories"

@@ -1,4 +1,4 @@
-"""The typed parameters every protocol shares, and the languages that a protocol is for."""
+"""The typed parameters that all protocols share, and a protocol's limits by language."""
 
 import random
 import re
@@ -20,19 +20,20 @@ from collector.language_names import language_name
 from collector.retrieval.terms import parts_no_words
 
 FOLDS = ("train", "dev", "test")
-# The context to validate stored values in: what runs already must be read, whatever is refused now.
+# The context to validate stored values in: running collections must load, whatever is refused now.
 STORED = "stored"
-# Every number fits its column and the calendar; no parameter needs more.
+# The largest number: it fits database columns and dates, and no parameter needs more.
 MOST = 10**9
-# What no database keeps: NUL and halves of surrogate pairs.
+# Characters that databases refuse: NUL and halves of surrogate pairs.
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class AtMost(NamedTuple):
-    """`low`, `times` over, must not be more than `high`: names in a table, dotted, or a number.
+    """The rule that `times` times `low` is not more than `high`.
 
-    Nothing is asked where `unless_zero` names a parameter that is 0.
+    low, high: dotted names in a table; `high` may be a number. The rule does not apply if
+    `unless_zero` names a parameter that is 0.
     """
 
     low: str
@@ -41,7 +42,7 @@ class AtMost(NamedTuple):
     unless_zero: str = ""
 
     def problems(self, table: "Table") -> Iterator[str]:
-        """Yield a sentence where it does not hold."""
+        """Yield a sentence if the table breaks the rule."""
         if self.unless_zero and not attrgetter(self.unless_zero)(table):
             return
         low = self.times * attrgetter(self.low)(table)
@@ -57,17 +58,17 @@ class AtMost(NamedTuple):
 
 
 class Table(BaseModel):
-    """A table of protocol.toml: an unknown key refuses to load."""
+    """A table of protocol.toml; a table with an unknown key does not load."""
 
     # The sentence below a parameter is its help, on the requester's pages too.
     model_config = ConfigDict(
         extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
     )
-    # What a requester may still change once workers have begun: it does not decide the data.
+    # Parameters that may change after workers have begun: they do not decide the data.
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset()
-    # What of a stage may change until it is opened: it decides neither seeds nor folds.
+    # Parameters of a stage that may change until it opens: they decide neither seeds nor folds.
     UNTIL_OPENED: ClassVar[frozenset[str]] = frozenset()
-    # What of the table must fit together; the tables that it extends have their own beside it.
+    # Rules between parameters of this table; the tables that it extends add their own.
     AT_MOST: ClassVar[tuple[AtMost, ...]] = ()
 
     @model_validator(mode="after")
@@ -86,14 +87,14 @@ class Table(BaseModel):
                 yield f"{name} holds a character that is no text: leave it out"
 
     def misfits(self) -> Iterator[str]:
-        """Yield a sentence for what does not fit together, so that nothing would come of it."""
+        """Yield a sentence for each combination of parameters that cannot work."""
         for part in type(self).__mro__:
             for rule in vars(part).get("AT_MOST", ()):
                 yield from rule.problems(self)
 
 
 class ProtocolTable(Table):
-    """What the protocol is called, and the version of its parameters."""
+    """The protocol's names, and the version of its parameters."""
 
     name: str
     """The folder the protocol is in."""
@@ -101,7 +102,7 @@ class ProtocolTable(Table):
     """Raised when a parameter is renamed."""
     title: str
     """What the protocol is called."""
-    # Collections of before have none, nor has a folder that does not mind.
+    # Older collections have none, and a protocol may leave it out.
     order: int = Field(1000, ge=0)
     """Its place among the protocols that a new collection offers, the least first."""
 
@@ -111,7 +112,7 @@ class PayTable(Table):
 
     currency: Words = Field(max_length=20)
     """The currency of every amount, such as USD."""
-    # The wire has two decimals, whatever the currency.
+    # The marketplace's API has two decimals, whatever the currency.
     minor_units: int = Field(ge=2, le=2)
     """Decimals of an amount; the marketplace has two."""
     floor_cents_per_hour: int = Field(ge=0)
@@ -123,7 +124,7 @@ class PayTable(Table):
     # After five days the marketplace approves by itself.
     approve_after_hours: float = Field(ge=0, le=120)
     """Time for you to read work and to reject it; then it is paid."""
-    # Of what all places cost: held for work that is broken off, and so paid more than once.
+    # A share of the cost of all places, reserved for work that is broken off and paid again.
     repeats_percent: int = Field(0, ge=0, le=1000)
     """Work that is broken off is paid in part, and done again by others."""
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset(
@@ -132,9 +133,9 @@ class PayTable(Table):
 
 
 class WorkersTable(Table):
-    """What a protocol asks of its workers' past, on a crowd that has one."""
+    """What a protocol requires of its workers' earlier work, if the marketplace records it."""
 
-    # As many as the wire takes; none asks for no country.
+    # The API accepts at most this many; an empty list requires no country.
     countries: list[Annotated[str, Field(pattern=r"^[A-Z]{2}$")]] = Field(max_length=30)
     """Only workers from these countries see the HITs, where the crowd knows."""
     min_approved: int = Field(ge=0)
@@ -144,9 +145,9 @@ class WorkersTable(Table):
 
 
 class PeopleTable(Table):
-    """Whom the work is for."""
+    """The workers who may see the HITs."""
 
-    # The wire names so many in one qualification's keywords.
+    # The API has room for this many names in one qualification's keywords.
     groups: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field([], max_length=20)
     """Groups of the marketplace whose members alone see the HITs; none for everybody."""
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset({"groups"})
@@ -159,10 +160,10 @@ class PeopleTable(Table):
 
 
 class WeightsTable(Table):
-    """What is dealt out by weights, whatever they sum to."""
+    """Relative weights; they need not add up to any number."""
 
     def misfits(self) -> Iterator[str]:
-        """Yield also a sentence where nothing has a weight."""
+        """Yield also a sentence if all weights are 0."""
         yield from super().misfits()
         if not any(weight for _, weight in self):
             yield "the weights must not all be 0: give one of them 1 or more"
@@ -180,12 +181,12 @@ class SplitsTable(WeightsTable):
 
 
 class CuratedTable(Table):
-    """Seeds that are pairs of pages, drawn from candidate sets that a person keeps."""
+    """Seeds that are pairs of pages, drawn from candidate sets that a person has kept."""
 
-    # A category is cut to so many of its most-linked pages.
+    # Only this number of a category's most-linked pages is used.
     most_linked: int = Field(ge=1)
     """A category is cut to so many of its most-linked pages."""
-    # What is proposed where no set was given: categories of some size, no near-whole of the corpus.
+    # Sets proposed if none was given: categories that are neither small nor most of the corpus.
     default_sets: int = Field(ge=0, le=200)
     """How many categories are proposed where no set was given."""
     default_lists: int = Field(ge=0, le=200)
@@ -194,16 +195,16 @@ class CuratedTable(Table):
     """A proposed category has at least so many pages."""
     max_default_share: float = Field(gt=0, le=1)
     """A proposed category has at most this share of the corpus."""
-    # Nobody looks at the defaults first: for demonstrations and simulations.
+    # Nobody reviews the proposed sets: for demonstrations and simulations.
     keep_defaults: bool
     """Keep proposed sets without anybody looking at them: for demonstrations."""
 
 
 class Redundancy(Table):
-    """How many workers answer one item, by the fold of its seed, and more of them a part of all.
+    """How many workers do one item, by the fold of its seed, and how many do a drawn share.
 
-    Of a stage's HITs, `percent` are done by `people`, in whatever fold: as many of the first ones
-    as of all, one drawn of each 100 / `percent` that follow on one another.
+    `percent` of a stage's HITs, in any fold, are done by `people` workers. The share is spread
+    evenly: one HIT is drawn of every 100 / `percent` consecutive HITs.
     """
 
     train: int = Field(ge=1, le=10_000)
@@ -212,7 +213,7 @@ class Redundancy(Table):
     """How many people do one item of the development fold."""
     test: int = Field(ge=1, le=10_000)
     """How many people do one item of the test fold."""
-    # Collections of before have no such part.
+    # Older collections have no such share.
     percent: int = Field(0, ge=0, le=100)
     """This share of the HITs, drawn by the seed, is done by more people; 0 for none."""
     people: int = Field(0, ge=0, le=10_000)
@@ -227,23 +228,26 @@ class Redundancy(Table):
         return self
 
     def of(self, fold: str) -> int:
-        """Return how many one item of `fold` needs; an item without a fold is training."""
+        """Return the number of workers for an item of `fold`; without a fold it is in training."""
         return int(getattr(self, fold or "train"))
 
     def by_fold(self) -> dict[str, int]:
-        """Return how many one item needs, by its fold."""
+        """Return the number of workers for an item, by its fold."""
         return {fold: self.of(fold) for fold in FOLDS}
 
     def most_of(self, fold: str) -> int:
-        """Return how many one item of `fold` can come to need."""
+        """Return the largest number of workers that an item of `fold` can need."""
         return max(self.of(fold), self.people) if self.of(fold) else 0
 
     def mean_of(self, fold: str) -> float:
-        """Return how many one item of `fold` needs on average, the drawn share counted in."""
+        """Return the mean number of workers for an item of `fold`, with the drawn share."""
         return self.of(fold) + (self.most_of(fold) - self.of(fold)) * self.percent / 100
 
     def of_hit(self, usual: int, number: int, seed: str) -> int:
-        """Return how many do the stage's HIT `number`, from 0, where others have the `usual`."""
+        """Return the number of workers for the stage's HIT `number`, from 0.
+
+        usual: the number of workers if the HIT is not in the drawn share.
+        """
         return max(usual, self.people) if self._is_drawn(number, seed) else usual
 
     def _is_drawn(self, number: int, seed: str) -> bool:
@@ -255,9 +259,10 @@ class Redundancy(Table):
         return random.Random(f"{seed}:{stratum}").randrange(first, behind) == number
 
     def places(self, hits: Mapping[int, int]) -> int:
-        """Return the places of so many HITs at most, by how many people they usually have.
+        """Return the largest number of places that these HITs can have.
 
-        The share is taken of those where it adds most.
+        hits: the number of HITs by their usual number of workers. The drawn share is taken from the
+        HITs where it adds most.
         """
         drawn = -(-sum(n for usual, n in hits.items() if usual) * self.percent // 100)
         places = 0
@@ -269,7 +274,7 @@ class Redundancy(Table):
 
 
 class PaceTable(Table):
-    """What a worker earns for a block of examples that was made at this pace or faster."""
+    """The bonus for a block of examples that was made at this pace or faster."""
 
     examples_per_hour: float = Field(gt=0)
     """The pace that earns this bonus."""
@@ -278,11 +283,11 @@ class PaceTable(Table):
 
 
 class BonusesTable(Table):
-    """Bonuses for accepted examples; an empty list turns one of the two off.
+    """Two bonuses for accepted examples; an empty list turns one of them off.
 
-    The workers with most of every `top_every_examples` earn `top_cents`, the first place first;
-    everybody earns for each `block_examples` of their own by the pace they were made at. An example
-    counts `wait_hours` after it was handed in, unless it was dropped until then.
+    After every `top_every_examples`, the workers with the most of them earn `top_cents`, the first
+    place first. Each worker also earns for every `block_examples` of their own, by the pace of that
+    block. An example counts `wait_hours` after it was handed in, unless it was dropped by then.
     """
 
     top_every_examples: int = Field(ge=1)
@@ -293,24 +298,24 @@ class BonusesTable(Table):
     """Everybody earns for each block of so many examples."""
     paces: list[PaceTable]
     """What a block earns, by the pace it was made at."""
-    # Collections of before have none.
+    # Older collections have none.
     wait_hours: int = Field(0, ge=0, le=24 * 30)
     """An example counts so long after it was handed in, unless it was dropped."""
 
 
-# What titles and descriptions can name beside a table's own numbers: of one HIT, the paragraphs
-# that it shows and the questions that it asks for.
+# Numbers that titles and descriptions can name besides those of the table: the paragraphs that one
+# HIT shows, and the questions that it asks for.
 COUNTED = ("paragraphs", "questions")
 NAMED = re.compile(r"\{([^{}]*)\}")
 WITH_NOUN = re.compile(r"(\w+)(:[^|{}]*\|[^|{}]*)?")
 
 
 class StageTable(Table):
-    """One stage: what its HITs hold, who may take them, for how much and for how long."""
+    """One stage: the contents of its HITs, who may take them, their pay and their times."""
 
     kind: str
     """What workers do in this stage."""
-    # The lengths are those that the wire documents; the collection's name joins the keywords.
+    # The lengths are those of the API; the collection's name is added to the keywords.
     title: Words = Field(max_length=128)
     """What workers see in the list of HITs; {questions:question|questions} counts a HIT's."""
     description: Words = Field(max_length=2000)
@@ -321,7 +326,7 @@ class StageTable(Table):
     """What a worker is paid for one HIT."""
     expected_minutes: int = Field(ge=1)
     """Told to workers; the hourly rate follows from it."""
-    # A year is the longest that the wire takes.
+    # The API accepts a year at most.
     allotted_minutes: int = Field(ge=1, le=525_600)
     """How long a worker may keep a HIT."""
     extension_minutes: int = Field(ge=0, le=525_600)
@@ -342,7 +347,7 @@ class StageTable(Table):
     """The qualification stage that a worker must have passed."""
     qualifies: bool = False
     """Whether passing this stage opens another one."""
-    # Of these folds or splits; who has worked on a question before never gets it.
+    # From these folds or splits. Workers never get a question that they have worked on.
     sample_questions: int = Field(0, ge=0)
     """How many decided questions are drawn to be done once more, or labelled; none for 0."""
     sample_splits: list[str] = Field(["test"], min_length=1)
@@ -351,11 +356,11 @@ class StageTable(Table):
 
     def numbers(self) -> dict[str, int]:
         """Return the whole numbers of the table by name."""
-        # Yes and no are no numbers, though Python counts with them.
+        # A bool is not a number here, although Python's bool is an int.
         return {name: value for name, value in self if type(value) is int}
 
     def misfits(self) -> Iterator[str]:
-        """Yield also a sentence for what its title or its description counts and there is not."""
+        """Yield also a sentence for each unknown number that the title or description names."""
         yield from super().misfits()
         known = [*self.numbers(), *COUNTED]
         for name in ("title", "description"):
@@ -394,15 +399,15 @@ class Parameters(Table):
     pay: PayTable
     # The weights of the folds, or whatever else a protocol splits by.
     splits: Table
-    # Collections of before have none: theirs are for everybody.
+    # Older collections have no such table: their HITs are for everybody.
     people: PeopleTable = PeopleTable()
     # What a protocol calls its splits, or the folds of its seeds.
     SPLITS: ClassVar[tuple[str, ...]] = FOLDS
-    # What of the protocol knows English alone, and what even so goes by blanks: for a corpus in
-    # another language, a list and a sentence.
+    # For a corpus in another language: a list of the parts that know only English, and a sentence
+    # on the parts that rely on blanks between words.
     ENGLISH_ALONE: ClassVar[str] = ""
     BY_BLANKS: ClassVar[str] = ""
-    # What of a stage the protocol's own code counts on.
+    # Parameters of a stage that the protocol's own code relies on.
     FIXED: ClassVar[frozenset[str]] = frozenset({"kind", "items_from", "qualifies"})
 
     def stages(self) -> dict[str, StageTable]:
@@ -411,7 +416,7 @@ class Parameters(Table):
         return {name: table for name, table in tables.items() if isinstance(table, StageTable)}
 
     def misfits(self) -> Iterator[str]:
-        """Yield, beside what does not fit together, what a stage names that there is not."""
+        """Yield also a sentence for each qualification or split that a stage names in vain."""
         yield from super().misfits()
         opening = [""]
         for name, table in self.stages().items():
@@ -427,28 +432,28 @@ class Parameters(Table):
             opening += [name] if table.qualifies else []
 
     def fixed(self) -> dict[str, object]:
-        """Return by its dotted key what says what the protocol is, and nobody sets."""
+        """Return, by dotted key, the values that define the protocol and that nobody sets."""
         told = {f"protocol.{key}": value for key, value in self.protocol}
         for name, table in self.stages().items():
             told |= {f"{name}.{key}": value for key, value in table if key in self.FIXED}
-            # Questions are drawn once others have decided them: a stage that decides draws none.
+            # Only decided questions are drawn, so that a stage whose votes decide draws none.
             if not table.sample_questions:
                 told[f"{name}.sample_questions"] = 0
         return told
 
     def reader_looks_on(self) -> bool:
-        """Return whether a reader answers what workers write, to tell them of it."""
+        """Return whether a reader answers what workers write, and they are shown hints about it."""
         return False
 
     def cautions(self) -> list[str]:
-        """Return what may be asked for and yet disappoints, a sentence each for the requester."""
+        """Return warnings about allowed values that may disappoint, a sentence each."""
         return []
 
 
 def with_overrides(
     values: Mapping[str, object], overrides: Mapping[str, object]
 ) -> dict[str, object]:
-    """Return nested `values` with dotted `overrides` laid over them.
+    """Return a copy of nested `values` with the values of dotted `overrides`.
 
     Raises KeyError with a sentence for a key that `values` does not have.
     """
@@ -488,7 +493,7 @@ ENGLISH = ("en", "simple")
 
 
 def language_limits(parameters: Parameters, language: str) -> list[str]:
-    """Return a sentence for each thing that is done otherwise, or not at all, than in English."""
+    """Return a sentence for each thing that is done differently from English, or not at all."""
     name, told = language_name(language), []
     if parameters.ENGLISH_ALONE and language.partition("-")[0] not in ENGLISH:
         told.append(

@@ -1,4 +1,4 @@
-"""What Collector's processes count for Prometheus, and how each job is timed and traced."""
+"""Collector's metrics for Prometheus, and the timing and tracing of its jobs."""
 
 import time
 from contextlib import ExitStack
@@ -18,7 +18,7 @@ jobs_run = SITE.timing("job_seconds", "Jobs that were run", ("job", "outcome"))
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return Collector's metrics where the request has the token."""
+    """Return Collector's metrics if the request has the token."""
     return metrics_page(request, SITE.name)
 
 

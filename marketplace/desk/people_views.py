@@ -1,4 +1,4 @@
-"""The host's pages of people: workers, groups, invitations; and a requester's of their team."""
+"""The host's pages about workers, groups and invitations, and a requester's page of people."""
 
 import re
 from typing import Any
@@ -72,7 +72,7 @@ EXAMPLE = (
 
 
 class PersonForm(SeenForm):
-    """What the host knows of a worker."""
+    """The form with what the host knows about a worker."""
 
     name = forms.CharField(label="Name", max_length=80, help_text="How the site addresses them.")
     mail = forms.EmailField(label="Mail address", required=False, max_length=254)
@@ -116,14 +116,14 @@ def matching(wanted: str) -> QuerySet[Worker]:
 
 
 def found_worker(key: int) -> Worker:
-    """Return the worker with this key, profile loaded; raises PageError where there is none."""
+    """Return the worker with this key, profile loaded; raises PageError if there is none."""
     rows = Worker.objects.select_related("profile", "merged_into")
     return first_or_error(rows.filter(pk=key), NO_WORKER)
 
 
 @host_page
 def worker(request: DeskRequest, key: int) -> HttpResponse:
-    """Show one worker, and keep what the host changes about them."""
+    """Show one worker, and store what the host changes about them."""
     found = found_worker(key)
     if request.method != "POST":
         return _drawn(request, found, PersonForm(initial=_known(found)), 200)
@@ -144,7 +144,7 @@ def worker(request: DeskRequest, key: int) -> HttpResponse:
 
 
 def _known(found: Worker) -> dict[str, str]:
-    """Return what is kept of a worker, as the form names it."""
+    """Return the stored values of a worker by the form's field names."""
     profile = getattr(found, "profile", None) or WorkerProfile(worker=found)
     names = [name for name in PersonForm.base_fields if name != "name"]
     return {"name": found.display_name, **{name: getattr(profile, name) or "" for name in names}}
@@ -189,7 +189,7 @@ def _keep(form: PersonForm, found: Worker) -> bool:
             forget_name(found, kept["mturk_id"] or "")
             if kept["mturk_id"]:
                 take_place(found, kept["mturk_id"], clock.now())
-            # What was imported of their history meanwhile stays.
+            # Only these fields are written, so that history imported meanwhile stays.
             WorkerProfile.objects.update_or_create(worker=found, defaults=kept)
     except IntegrityError:
         form.add_error(
@@ -205,7 +205,7 @@ def _keep(form: PersonForm, found: Worker) -> bool:
 def close(request: DeskRequest, key: int) -> HttpResponse:
     """Close a worker's account, or open it again, as the button says; what they earned stays owed.
 
-    Sent twice it is done once.
+    A request that is sent twice acts once.
     """
     found = found_worker(key)
     if found.merged_into_id or found.erased_at:
@@ -251,7 +251,7 @@ def merge_into(request: DeskRequest, key: int) -> HttpResponse:
 @long_bodies_from(knows)
 @host_page
 def import_people(request: DeskRequest) -> HttpResponse:
-    """Show what a file would do, row by row, and do it when the host says so."""
+    """Show what a file would change, row by row, and import it when the host confirms."""
     context: dict[str, Any] = {"columns": COLUMNS, "example": EXAMPLE, "here": "workers"}
     if request.method != "POST":
         return show(request, "import.html", **context)
@@ -263,7 +263,7 @@ def import_people(request: DeskRequest) -> HttpResponse:
     except UploadError as error:
         return show(request, "import.html", status=400, problem=str(error), **context)
     carried = text if is_dry else ""
-    # Those to mend stand first, and a browser is not given ten thousand rows to draw.
+    # Rows with problems come first; a browser could not show ten thousand rows well.
     lines = sorted(report.lines, key=lambda line: line.outcome != Outcome.PROBLEM)
     context |= {"lines": lines[:MOST_SHOWN], "n_more": len(lines) - MOST_SHOWN}
     return show(request, "import.html", report=report, is_dry=is_dry, carried=carried, **context)
@@ -334,7 +334,7 @@ def group(request: DeskRequest, key: int) -> HttpResponse:
 
 
 def _named(wanted: list[str]) -> tuple[list[Worker], list[str]]:
-    """Return the workers that ids and mail addresses name, and the names that nobody has."""
+    """Return the workers with these ids or mail addresses, and the names that match nobody."""
     workers, unknown = [], []
     for name in dict.fromkeys(wanted):
         rows = Worker.objects.filter(is_active=True)
@@ -362,7 +362,7 @@ def leave(request: DeskRequest, key: int, worker: int) -> HttpResponse:
 @host_page
 @require_POST
 def join(request: DeskRequest, key: int) -> HttpResponse:
-    """Put the worker of this key into the group that the form names."""
+    """Add the worker with this key to the group that the form names."""
     member = found_worker(key)
     given = request.POST.get("group", "")
     if not (given.isascii() and given.isdigit() and len(given) < 18):
@@ -377,7 +377,7 @@ def join(request: DeskRequest, key: int) -> HttpResponse:
 
 @requester_page
 def people(request: DeskRequest) -> HttpResponse:
-    """Show a requester the groups to address, and who has worked for them."""
+    """Show a requester the groups to choose from, and the workers who have worked for them."""
     mine = Assignment.objects.filter(hit__requester=request.requester, state__in=HANDED_IN)
     rows = Worker.objects.filter(pk__in=mine.values("worker")).select_related("profile")
     groups, own = list(all_groups()), request.requester.qualification_types.filter(deleted_at=None)
@@ -396,7 +396,7 @@ def people(request: DeskRequest) -> HttpResponse:
     )
 
 
-# Letters that one request mails; the others wait for a second click.
+# Invitations that one request sends; the others need a second click.
 MOST_AT_ONCE = 500
 WHO = {
     "never": "everybody who was never invited",
@@ -406,7 +406,7 @@ WHO = {
 
 
 def ways() -> list[tuple[str, str]]:
-    """Return how links can be handed over here; by mail only where mail is set up."""
+    """Return the ways to hand over links; by mail only if mail is set up."""
     found = [(InvitationDelivery.MAIL.value, "By mail, now")] if mail_from() else []
     return [
         *found,
@@ -419,12 +419,12 @@ def ways() -> list[tuple[str, str]]:
 
 
 def group_choices() -> list[tuple[str, str]]:
-    """Return the groups to choose from, none first."""
+    """Return the groups as choices; the first choice is no group."""
     return [("", "no group"), *((str(row.pk), str(row)) for row in all_groups())]
 
 
 class InviteForm(forms.Form):
-    """Who is invited, how, and into which group."""
+    """The form to invite people: who, how, and into which group."""
 
     who = forms.ChoiceField(label="Who", choices=list(WHO.items()), widget=forms.RadioSelect)
     delivery = forms.ChoiceField(label="How", choices=ways, widget=forms.RadioSelect)
@@ -437,7 +437,7 @@ class InviteForm(forms.Form):
 
 
 class ClassCodeForm(forms.Form):
-    """One code for many."""
+    """The form for a class code, with which many people can join."""
 
     label = forms.CharField(label="For whom", max_length=80, help_text="Like “Spring class”.")
     n_seats = forms.IntegerField(label="Seats", min_value=1, max_value=10_000, initial=30)
@@ -452,7 +452,7 @@ class ClassCodeForm(forms.Form):
 
 @host_page
 def invitations(request: DeskRequest) -> HttpResponse:
-    """Show what went out and what became of it; invite more people."""
+    """Show the invitations and what became of each; invite more people."""
     form = InviteForm(request.POST or None, initial={"who": "never", "delivery": ways()[0][0]})
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data
@@ -495,7 +495,7 @@ def _people(who: str, group_type: int | None) -> list[Worker]:
     else:
         waiting = Invitation.objects.filter(used_at=None, revoked_at=None)
         rows = rows.filter(pk__in=waiting.values("worker"))
-    # Those invited longest ago come first, so that the next press goes on with the others.
+    # Those invited longest ago come first, so that the next click invites the others.
     last = Subquery(
         Invitation.objects.filter(worker=OuterRef("pk")).order_by("-made_at").values("made_at")[:1]
     )
@@ -551,7 +551,7 @@ def resend(request: DeskRequest, key: int) -> HttpResponse:
 @host_page
 @require_POST
 def revoke_invitation(request: DeskRequest, key: int) -> HttpResponse:
-    """End a worker's link; they come in again by a new one only."""
+    """Revoke a worker's link; they can come back only by a new one."""
     found = first_or_error(
         Invitation.objects.select_related("worker").filter(pk=key, revoked_at=None),
         "There is no such invitation. Choose one from the list.",

@@ -9,22 +9,22 @@ WORKER_LENGTH = 14
 
 
 def _draw(length: int) -> str:
-    # Five random bits a character, all drawn at once: A to Z and 2 to 7.
+    # Each character has five random bits, all drawn at once: A to Z and 2 to 7.
     return base64.b32encode(secrets.token_bytes(length))[:length].decode()
 
 
 def new_entity_id() -> str:
-    """Return an identifier of the model's EntityId shape (`^[A-Z0-9]+$`), never guessable."""
+    """Return an unguessable identifier in the API's form of an EntityId (`^[A-Z0-9]+$`)."""
     return "3" + _draw(ENTITY_LENGTH - 1)
 
 
 def new_worker_id() -> str:
-    """Return an identifier of the model's WorkerId shape (`^A[A-Z0-9]+$`)."""
+    """Return an identifier in the API's form of a WorkerId (`^A[A-Z0-9]+$`)."""
     return "A" + _draw(WORKER_LENGTH - 1)
 
 
 def new_access_key_id() -> str:
-    """Return an access key id of the usual look: 20 characters, `AKIA` first."""
+    """Return an access key id in the usual form: 20 characters, `AKIA` first."""
     return "AKIA" + _draw(16)
 
 
@@ -34,5 +34,5 @@ def new_secret() -> str:
 
 
 def digest(secret: str) -> str:
-    """Return the hex SHA-256 of a random secret, to store where only equality counts."""
+    """Return the hex SHA-256 of a random secret, to store in its place and compare with."""
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Writes amounts, durations, times and states as a person would, in the page's language."""
+"""Template filters that write amounts, times and states in words, in the page's language."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -53,7 +53,7 @@ def duration(seconds: int) -> str:
 
 @register.filter
 def roughly(seconds: int) -> str:
-    """Return about how long something takes, in one unit up to ninety minutes: `12 min`."""
+    """Return an approximate duration, in one unit up to ninety minutes: `12 min`."""
     if seconds < 90:
         return f"{seconds} {_short('s')}"
     if seconds < 5400:
@@ -77,7 +77,7 @@ def _long(count: int, unit: str) -> str:
 
 @register.filter
 def moment(value: datetime | None) -> SafeString | str:
-    """Return a `<time>` in UTC, which the page's script rewrites in the reader's own zone."""
+    """Return a `<time>` in UTC; the page's script rewrites it in the reader's time zone."""
     if value is None:
         return ""
     in_utc = value.astimezone(UTC)
@@ -88,7 +88,7 @@ def moment(value: datetime | None) -> SafeString | str:
 
 @register.filter
 def state_words(state: str) -> str:
-    """Return what a state of an assignment or a request is called."""
+    """Return the words for a state of an assignment or of a request."""
     return _(STATES[state])
 
 
@@ -100,13 +100,13 @@ def all_typed(sent: Mapping[str, list[str]] | None, name: str) -> list[str]:
 
 @register.filter
 def typed(sent: Mapping[str, list[str]] | None, name: str) -> str:
-    """Return what was typed into the field `name`, empty for nothing."""
+    """Return what was typed into the field `name`; empty if nothing was."""
     return "".join(all_typed(sent, name)[:1])
 
 
 @register.filter
 def as_called(worker_id: str, old_ids: Mapping[str, str]) -> str:
-    """Return a worker's id as the requester at the desk knows it."""
+    """Return the old id by which the requester knows a worker, if there is one, else the id."""
     return old_ids.get(worker_id, worker_id)
 
 
@@ -118,5 +118,5 @@ def languages() -> tuple[tuple[str, str], ...]:
 
 @register.filter
 def answers(xml: str) -> list[tuple[str, str]]:
-    """Return what a worker handed in, field by field; nothing for an empty text."""
+    """Return what a worker handed in as (field, answer) pairs; none for an empty text."""
     return list(readable(xml).items()) if xml else []

@@ -1,4 +1,4 @@
-"""The main job, end to end: from the sample corpus to a released dataset."""
+"""Runs every step once, from the sample corpus to a released dataset."""
 
 import time
 from argparse import ArgumentParser
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         parser.add_argument("--protocol", default="", help="another than the usual one")
 
     def handle(self, **options: Any) -> None:
-        """Walk the whole way and print the report and the path last."""
+        """Run every step, then print the report and the path of the release."""
         began = time.monotonic()
         plan = sample.read_plan()
         demos = sample.demos(plan)

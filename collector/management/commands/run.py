@@ -30,7 +30,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        """Serve until interrupted, or say in one line who serves this home or has the port."""
+        """Serve until interrupted; raises CommandError if the home or the port is in use."""
         try:
             with locked_home(settings.HOME, settings.COLLECTOR_URL, settings.PORT):
                 self._serve(with_sample=options["sample"])
@@ -60,7 +60,7 @@ class Command(BaseCommand):
 
 
 def _prepare_sample() -> None:
-    """Make the sample while the site is served already; a failure leaves the site alone."""
+    """Prepare the sample while the site is being served; a failure is only logged."""
     try:
         with open(os.devnull, "w") as nowhere:
             sample.prepare_sample(stdout=nowhere)

@@ -19,7 +19,7 @@ from collector.ingest.documents.catalogue import DocumentFormat, text_of
 from collector.ingest.errors import DocumentError
 from collector.ingest.lines import LIST_ITEM, PARAGRAPH, Link
 
-# Longer lines than anybody breaks by hand: each is a paragraph.
+# If most lines are longer, nobody broke them by hand: each line is a paragraph.
 LONG_LINE = 150
 LONGEST_HEADING = 80
 _UNDERLINE = re.compile(r"\s*(={3,}|-{3,}|~{3,}|\*{3,}|_{3,})\s*")
@@ -28,7 +28,7 @@ _NAMED = re.compile(r"(chapter|part|section|book|appendix)\s+([\divxlc]+|[a-z])\
 _ITEM = re.compile(r"\s*(?:[-*•‣·–]|\d{1,3}[.)]|\(?[a-z]\))\s+(?=\S)")
 _BETWEEN_CELLS = re.compile(r"(?<=\S)(?:[ \t]*\|[ \t]*|\s*\t\s*|[^\S\t]{3,})(?=\S)")
 _BARRED = re.compile(r"\s*\|.*\|")
-# A star begins an item or bold words as well, a number in round brackets an item, § a paragraph.
+# Not marks of notes: a star (also an item or bold), (1) (also an item) and § (also a paragraph).
 _NOTE = re.compile(r"\s*(\[\d{1,3}\]|[¹²³⁰⁴-⁹]+|[†‡]+)\s*\S")
 _REFERENCE = re.compile(r"(?<=\S)[ \t]*(\[\d{1,3}\]|[¹²³⁰⁴-⁹]+|[†‡]+)")
 _SENTENCE_END = tuple('.!?…,;:。！？।؟۔"”’»)')
@@ -47,7 +47,7 @@ class PlainText(DocumentFormat):
     rank = 1
 
     def read(self, path: Path, name: str) -> DocumentText:
-        """Return the document that a text holds; raises DocumentError for a page in HTML."""
+        """Return the document in a text file; raises DocumentError for an HTML page."""
         text = text_of(path, name)
         if _MARKUP.match(text):
             raise DocumentError(
@@ -57,12 +57,12 @@ class PlainText(DocumentFormat):
 
 
 def read_plain_text(text: str, links: Sequence[Link] = ()) -> DocumentText:
-    """Return the document that a text holds; `links` have offsets into it.
+    """Return the document in a text; `links` have offsets into the text.
 
-    Lines without a blank one between them are one paragraph, unless lines are long or there are no
-    blank ones. A line by itself is a heading where it is underlined, numbered, named as a chapter
-    or in capitals, and the first one where it ends no sentence. Tables, and notes below
-    the last line of dashes, are left out.
+    Blank lines separate paragraphs. If lines are long, or there are no blank lines, each line is a
+    paragraph. A line alone is a heading if it is underlined, numbered, named as a chapter or in
+    capitals. The first line alone is a heading if it does not end a sentence. Tables, and notes
+    below the last line of dashes, are left out.
     """
     groups = list(_groups(text))
     n_without_notes = _where_notes_begin(text, groups)
@@ -92,9 +92,9 @@ def _lines(text: str, groups: Iterable[Lines]) -> Iterator[str]:
 
 
 def _where_notes_begin(text: str, groups: Sequence[Lines]) -> int:
-    """Return the number of the first group of notes; that of all groups where there are none.
+    """Return the index of the first group of notes; the number of groups if there are none.
 
-    Notes are what follows the last rule, if each group begins with a mark, and the text above
+    The groups below the last rule are notes if each of them begins with a mark, and the text above
     refers to each of the marks.
     """
     rules = [number for number, lines in enumerate(groups) if _is_rule(text, lines)]
@@ -109,13 +109,13 @@ def _where_notes_begin(text: str, groups: Sequence[Lines]) -> int:
 
 
 def _marks(text: str, groups: Sequence[Lines]) -> list[str]:
-    """Return the marks of notes that lines begin with."""
+    """Return the marks of notes at the beginnings of lines."""
     found = (_NOTE.match(text, *line) for lines in groups for line in lines)
     return [mark[1] for mark in found if mark]
 
 
 def _groups(text: str) -> Iterator[Lines]:
-    """Yield the lines that stand together."""
+    """Yield groups of lines, one for each paragraph, heading, rule or table."""
     lines: Lines = []
     start = 0
     for line in text.split("\n"):
@@ -167,7 +167,7 @@ def _is_rule(text: str, lines: Lines) -> bool:
 def _is_table(text: str, lines: Lines) -> bool:
     """Return whether most lines have cells, and these stand in columns or between bars.
 
-    Prose has bars too, and wide blanks where it was justified, but not one under another.
+    Prose can have bars, and wide blanks if it is justified, but they do not form columns.
     """
     if len(lines) < 2:
         return False
@@ -183,12 +183,12 @@ def _is_table(text: str, lines: Lines) -> bool:
 
 
 def _cells(line: str) -> list[list[tuple[str, int]]]:
-    """Return for each cell but the first its possible columns: its start, and a number's end."""
+    """Return the possible columns of each cell but the first: its start, and a number's end."""
     gaps = list(_BETWEEN_CELLS.finditer(line))
     ends = [*(gap.start() for gap in gaps[1:]), len(line.rstrip())]
     cells = []
     for number, (gap, end) in enumerate(zip(gaps, ends, strict=False)):
-        # Tabs do not say where the next cell stands, but which it is.
+        # After a tab the cell's number is known, but not its column.
         places = [("tab", number) if "\t" in gap[0] else ("start", gap.end())]
         if not any(map(str.isalpha, line[gap.end() : end])):
             places.append(("end", end))
@@ -197,7 +197,7 @@ def _cells(line: str) -> list[list[tuple[str, int]]]:
 
 
 def _prose(text: str, lines: Lines, links: Sequence[Link]) -> Iterator[Block]:
-    """Yield the paragraph, or the items of a list with what goes on in their next lines."""
+    """Yield the paragraph, or the items of a list, each with its continuation lines."""
     parts: list[tuple[str, int, int]] = []
     for start, end in lines:
         item = _ITEM.match(text, start, end)
