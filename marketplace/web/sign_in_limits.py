@@ -1,4 +1,4 @@
-"""How often signing in may be tried, so that guessing passwords and links is slow."""
+"""Limits how often people can try to sign in, so that guessing passwords and links is slow."""
 
 from datetime import datetime
 
@@ -11,18 +11,18 @@ from marketplace.configuration import client_address_header
 from marketplace.models import SignInTries
 
 QUARTER = 15 * 60
-# Many people may sit behind one address. Many addresses may be one person's who guesses: from
-# browsers that an account does not know, this is the limit of all together.
+# Many people can share one address, and one person who guesses can use many addresses. PER_NAME
+# limits all tries together that come from browsers unknown to the account.
 PER_NAME_AND_ADDRESS = Limit(at_once=5, seconds=QUARTER / 5)
 PER_NAME = Limit(at_once=50, seconds=QUARTER / 50)
 LINKS_PER_ADDRESS = Limit(at_once=50, seconds=QUARTER / 50)
 
 
 def try_name(request: HttpRequest, name: str, now: datetime) -> str:
-    """Count one try to sign in by this name; return a sentence when there were too many lately.
+    """Count one try to sign in with this name; return a sentence if there were too many lately.
 
-    What others get wrong, at the same address or elsewhere, keeps nobody out of a browser in which
-    they have signed in before. `signed_in` takes the try back.
+    Wrong tries by others, from any address, do not lock people out of a browser in which they have
+    signed in before. `signed_in` takes the try back.
     """
     if browser := known_browser(request, name):
         may = SignInTries.take(PER_NAME_AND_ADDRESS, now, name, "browser", browser)
@@ -33,7 +33,7 @@ def try_name(request: HttpRequest, name: str, now: datetime) -> str:
 
 
 def signed_in(request: HttpRequest, response: HttpResponse, name: str) -> None:
-    """Take the try back that has succeeded, and have the browser known from now on."""
+    """Take back the try, because it succeeded, and remember the browser."""
     if browser := known_browser(request, name):
         SignInTries.give_back(PER_NAME_AND_ADDRESS, name, "browser", browser)
     else:
@@ -43,7 +43,7 @@ def signed_in(request: HttpRequest, response: HttpResponse, name: str) -> None:
 
 
 def try_link(request: HttpRequest, now: datetime) -> str:
-    """Count one link or code that nobody has; return a sentence when there were too many lately."""
+    """Count one wrong link or code; return a sentence if there were too many lately."""
     here = SignInTries.take(LINKS_PER_ADDRESS, now, "", _address(request))
     return "" if here else _refusal()
 

@@ -56,7 +56,7 @@ def begin(request: HttpRequest, response: Any, worker: Worker) -> None:
 
 
 def end(request: HttpRequest, response: HttpResponse) -> None:
-    """Sign this browser out, if it was in."""
+    """Sign this browser out, if it is signed in."""
     if token := request.COOKIES.get(COOKIE):
         WorkerSession.objects.filter(token_digest=digest(token)).delete()
     response.delete_cookie(COOKIE, samesite="Lax")
@@ -77,7 +77,7 @@ Arguments = ParamSpec("Arguments")
 
 
 class SignedInRequest(HttpRequest):
-    """A request of a signed-in worker, as `worker_page` hands it on."""
+    """A request of a signed-in worker, as `worker_page` passes it on."""
 
     worker: Worker
     worker_session: WorkerSession
@@ -87,7 +87,7 @@ WorkerView = Callable[Concatenate[SignedInRequest, Arguments], HttpResponse]
 
 
 def worker_page(view: WorkerView[Arguments]) -> View[Arguments]:
-    """Make a view a page for signed-in workers; others are sent to sign in and come back."""
+    """Make a view a page for signed-in workers; others have to sign in first."""
 
     @wraps(view)
     def signed_in(
@@ -107,7 +107,7 @@ def worker_page(view: WorkerView[Arguments]) -> View[Arguments]:
 def show(
     request: SignedInRequest, template: str, status: int = 200, **context: Any
 ) -> HttpResponse:
-    """Return a page drawn for the signed-in worker; a waiting notice is shown and used up."""
+    """Return a page for the signed-in worker; it shows a waiting notice once."""
     context["worker"] = request.worker
     context["notice"] = take_notice(request)
     (context["n_unread"],) = UNREAD.first(worker=request.worker.pk) or (0,)
@@ -115,7 +115,7 @@ def show(
 
 
 def take_notice(request: SignedInRequest) -> str:
-    """Return the sentence that waits for this worker's next page, and forget it."""
+    """Return the notice that waits for this worker's next page, and clear it."""
     notice = request.worker_session.notice
     if notice:
         leave_notice(request, "")
@@ -123,7 +123,7 @@ def take_notice(request: SignedInRequest) -> str:
 
 
 def leave_notice(request: SignedInRequest, sentence: str) -> None:
-    """Keep one sentence for the worker's next page, unless the session has been ended since."""
+    """Store one sentence for the worker's next page, unless the session has ended."""
     session = request.worker_session
     session.notice = sentence[:300]
     WorkerSession.objects.filter(pk=session.pk).update(notice=session.notice)

@@ -1,8 +1,9 @@
-"""A pretrained encoder beside the light reader, for few questions: both say what is likely (ours).
+"""A pretrained encoder and the light reader answer together, for few training questions (ours).
 
-It learns in two stages to select the span that a mask after the question asks for (Ram et al.
-2021): first from questions made of the paragraphs of the training files, then from their own
-questions. Of the light reader's answers that one is given which both hold likely together.
+The encoder learns to select the span that a mask after the question asks for (Ram et al. 2021). It
+learns in two stages: first from questions made from the paragraphs of the training files, then from
+the questions of these files. The answer is that of the light reader's answers which both readers
+together find most likely.
 """
 
 import json
@@ -37,9 +38,9 @@ PRETRAINING = "pretraining"
 
 @dataclass(frozen=True)
 class Read:
-    """A question with its texts in one window, and where its answer stands there.
+    """A question with its texts in one window, and the places of its answer there.
 
-    held: how probable the light reader holds each answer; empty where it is not asked.
+    held: the light reader's probability of each answer; empty if it is not used.
     """
 
     key: str
@@ -51,10 +52,10 @@ class Read:
 
 
 class MaskedSpans(nn.Module):
-    """Scores where the span begins and ends that the mask after the question stands for."""
+    """Scores the start and the end of the span that the mask after the question asks for."""
 
     def __init__(self, encoder: Encoder) -> None:
-        """Take over an encoder; its words keep their vectors, since little is learned from."""
+        """Use an encoder; its word vectors stay fixed, because there are few questions."""
         super().__init__()
         width = encoder.width
         self.encoder = encoder
@@ -66,7 +67,7 @@ class MaskedSpans(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def forward(self, windows: Sequence[Window]) -> tuple[Tensor, Tensor]:
-        """Return the logits of start and end, (windows, length); impossible outside the texts."""
+        """Return the logits of start and end, (windows, length); masked outside the texts."""
         states = self.encoder(windows).float()
         rows = torch.arange(len(windows), device=states.device)
         at = torch.tensor([sum(window.question) - 1 for window in windows], device=states.device)
@@ -84,10 +85,10 @@ class MaskedSpans(nn.Module):
 
 
 class SpanLearner:
-    """Learns to find the answers' spans, and answers together with the light reader."""
+    """Learns to find the spans of answers, and answers together with the light reader."""
 
     def __init__(self, encoder: Encoder, recipe: Recipe) -> None:
-        """Take over an encoder."""
+        """Use an encoder, with the settings of a recipe."""
         self.model = MaskedSpans(encoder)
         self.weight, self.floor = recipe.number("encoder_weight"), recipe.number("least_log_share")
         self.longest, self.half = recipe.integer("longest_span"), recipe.flag("bfloat16")
@@ -117,7 +118,7 @@ class SpanLearner:
         return Read(example.key, text, window, tuple(spans), answer, held)
 
     def loss(self, items: Sequence[Read]) -> Tensor:
-        """Return the mean loss; all places where the answer stands are right."""
+        """Return the mean loss; every place of the answer counts as right."""
         starts, ends = self._logits(items)
         each = [
             span_log_likelihood(start, end, item.spans)
@@ -126,7 +127,7 @@ class SpanLearner:
         return -torch.stack(each).mean()
 
     def answers(self, items: Sequence[Read]) -> list[str]:
-        """Return the answers that both readers hold likely; the best spans where one is asked."""
+        """Return the answers that both readers find most likely; alone, the best spans."""
         rows = zip(items, *self._logits(items), strict=True)
         return [self._answer(item, start, end) for item, start, end in rows]
 
@@ -136,7 +137,7 @@ class SpanLearner:
         return sum(right) / max(1, len(right))
 
     def length(self, item: Read) -> int:
-        """Return how many pieces are read."""
+        """Return the number of pieces in the window."""
         return len(item.window.ids)
 
     def _logits(self, items: Sequence[Read]) -> tuple[Tensor, Tensor]:
@@ -172,7 +173,7 @@ def train(run: Run) -> None:
     if not all("answer" in item for item in items):
         raise ReaderError("There are questions without answers; learn from training files.")
     example = gold_example if run.settings.get("paragraphs") == "gold" else _example
-    # A question whose paragraphs are not all there teaches nothing about where they prove it.
+    # A question without all its gold paragraphs cannot teach where the evidence is.
     whole = [item for item in items if _gold(item) <= {title for title, _ in item["context"]}]
     learned = [gold_example(item) for item in whole]
     if not learned:
@@ -187,7 +188,7 @@ def train(run: Run) -> None:
     for stage, examples in ((PRETRAINING, made), ("reader", learned)):
         size = run.recipe.of(stage).integer("window")
         read = [learner.read(example, size, {}) for example in examples]
-        # None of so few questions is spared to choose the best weights by.
+        # There are too few questions to set some aside for choosing the best weights.
         run.fit(learner, [one for one in read if one.spans], [], stage)
     size = run.recipe.integer("answer_window")
     questions = [example(item) for item in _items(run.dev)]
@@ -198,7 +199,7 @@ def train(run: Run) -> None:
 
 
 def made_questions(items: Iterable[Mapping[str, Any]], number: int, seed: int) -> list[Example]:
-    """Return questions made of all paragraphs of the items, each once by its title."""
+    """Return at most `number` questions from the items' paragraphs, one paragraph per title."""
     texts: dict[str, Text] = {}
     for item in items:
         for title, sentences in item["context"]:
@@ -207,20 +208,20 @@ def made_questions(items: Iterable[Mapping[str, Any]], number: int, seed: int) -
 
 
 def _held(learner: SpanLearner, light: LightReader, example: Example, size: int) -> Read:
-    """Return the question with the light reader's answers, and the two texts it finds likeliest."""
+    """Return the question with the light reader's answers and its two most likely texts."""
     pair = replace(example, texts=light.likeliest(example))
     return learner.read(pair, size, light.answers(example))
 
 
 def _spans(window: Window, text: str, answer: str) -> list[tuple[int, int]]:
-    """Return the positions of the answer wherever the window has it as whole words."""
+    """Return all positions in the window where the answer stands as whole words."""
     pattern = rf"(?<!\w){re.escape(answer)}(?!\w)"
     found = [window.span(*match.span()) for match in re.finditer(pattern, text, re.IGNORECASE)]
     return [span for span in found if span]
 
 
 def _shares(sizes: Sequence[int], room: int) -> list[int]:
-    """Return how much of the room each gets: what short ones leave goes to the others."""
+    """Return the room for each text; what short texts do not need goes to the others."""
     shares = [0] * len(sizes)
     for done, at in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
         shares[at] = max(1, min(sizes[at], room // (len(sizes) - done)))
@@ -229,7 +230,7 @@ def _shares(sizes: Sequence[int], room: int) -> list[int]:
 
 
 def gold_example(item: Mapping[str, Any]) -> Example:
-    """Return a question of an official file with its gold paragraphs, all where none is there."""
+    """Return a question of an official file with its gold paragraphs; with all if it has none."""
     gold = _gold(item)
     kept = [each for each in item["context"] if each[0] in gold] or item["context"]
     return _example({**item, "context": kept})

@@ -1,8 +1,8 @@
-"""Models that write their answer: T5 and BART, which read and then write, and GPT-2.
+"""Models that write their answer: the encoder-decoders T5 and BART, and GPT-2.
 
-T5 and BART read one text or several. Of several, each is encoded by itself, and the decoder attends
-to the states of all of them, one after another: fusion-in-decoder (Izacard and Grave 2020). GPT-2
-goes on with what it has read.
+T5 and BART read one text or several. Several texts are encoded separately, and the decoder attends
+to their joined states: fusion-in-decoder (Izacard and Grave 2020). GPT-2 continues the text that it
+has read.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,13 +17,13 @@ from transformers.modeling_outputs import BaseModelOutput
 from readers.learners.encoder import pretrained
 
 IGNORED = -100
-# A text to read: two parts with the model's separator between them, or one where the other is "".
+# A text to read: two parts with the model's separator between them, or one if the other is "".
 Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How many tokens are read of a text, and written of an answer; the second part is cut."""
+    """The most tokens to read of a text and to write of an answer; second parts are cut."""
 
     read: int
     written: int
@@ -31,7 +31,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage that a question is answered from; of greater scores it is read the sooner."""
+    """A passage to answer a question from; passages with higher scores are read first."""
 
     text: str
     title: str = ""
@@ -39,10 +39,11 @@ class Passage:
 
 
 def fusion_texts(question: str, passages: Sequence[Passage], most: int | None) -> list[str]:
-    """Return the texts to read as the published FiD code words them, of the best `most` passages.
+    """Return the texts to read, worded as in the published FiD code, for the best `most` passages.
 
-    Of equal scores the earlier passage is the better one. A passage without title is worded without
-    one, which that code does not know. With `most` None it is the question alone.
+    Of passages with equal scores, the earlier one is better. A passage without a title is worded
+    without one, a case that the published code does not have. If `most` is None, the only text is
+    the question.
     """
     asked = f"question: {question}"
     if most is None:
@@ -57,13 +58,13 @@ def fusion_texts(question: str, passages: Sequence[Passage], most: int | None) -
 
 
 class Writer(nn.Module):
-    """What the models have in common: they read texts and write one.
+    """The common interface of the models: they read texts and write one.
 
-    Each item is the texts that it is about; models that read one text alone refuse more.
+    Each item is the list of texts to read. Models that read only one text refuse more.
     """
 
     def __init__(self, model: Any, tokenizer: Any, limits: Limits) -> None:
-        """Take over a model and a tokenizer of transformers."""
+        """Use a model and a tokenizer of transformers."""
         super().__init__()
         self.model, self.tokenizer, self.limits = model, tokenizer, limits
 
@@ -72,11 +73,11 @@ class Writer(nn.Module):
         raise NotImplementedError
 
     def log_likelihoods(self, items: Sequence[Sequence[Pair]], targets: Sequence[str]) -> Tensor:
-        """Return float[batch]: the logarithm of how likely each target is, all its tokens."""
+        """Return float[batch]: the log-likelihood of each target, summed over its tokens."""
         raise NotImplementedError
 
     def write(self, items: Sequence[Sequence[Pair]]) -> list[str]:
-        """Return the text written about each item: always the most likely next token."""
+        """Return the text written for each item: always the most likely next token."""
         raise NotImplementedError
 
     def _texts(self, written: Tensor) -> list[str]:
@@ -97,19 +98,19 @@ class EncoderDecoder(Writer):
         return self.loss_of_ids(*self._read(items), self._labels(targets))
 
     def log_likelihoods(self, items: Sequence[Sequence[Pair]], targets: Sequence[str]) -> Tensor:
-        """Return float[batch]: the logarithm of how likely each target is, all its tokens."""
+        """Return float[batch]: the log-likelihood of each target, summed over its tokens."""
         labels = self._labels(targets)
         return _log_likelihoods(self.forward(*self._read(items), labels)[1], labels)
 
     def write(self, items: Sequence[Sequence[Pair]]) -> list[str]:
-        """Return the text written about each item: always the most likely next token."""
+        """Return the text written for each item: always the most likely next token."""
         return self._texts(self.greedy(*self._read(items), self.limits.written))
 
     def encoded(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return the states float[batch, n_texts * length, d] and their mask.
 
-        A text is encoded with its own positions, alone. One that is all padding is not encoded:
-        nothing attends to its states, which are 0.
+        Each text is encoded alone, with its own positions. A text that is all padding is not
+        encoded: its states are 0, and nothing attends to them.
         """
         batch, n_texts, length = ids.shape
         flat_ids, flat_mask = ids.flatten(0, 1), mask.flatten(0, 1)
@@ -120,7 +121,7 @@ class EncoderDecoder(Writer):
         return states.view(batch, n_texts * length, -1), mask.reshape(batch, -1)
 
     def loss_of_ids(self, ids: Tensor, mask: Tensor, labels: Tensor) -> Tensor:
-        """Return the mean cross-entropy of labels int[batch, n], of which IGNORED ones are not."""
+        """Return the mean cross-entropy of labels int[batch, n], without the IGNORED ones."""
         return self.forward(ids, mask, labels)[0]
 
     def forward(self, ids: Tensor, mask: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
@@ -136,7 +137,7 @@ class EncoderDecoder(Writer):
 
     @torch.no_grad()
     def greedy(self, ids: Tensor, mask: Tensor, longest: int) -> Tensor:
-        """Return int[batch, at most longest]: the start token, then the most likely ones.
+        """Return int[batch, at most longest]: the start token, then the most likely tokens.
 
         After the end token there is padding.
         """
@@ -157,7 +158,7 @@ class EncoderDecoder(Writer):
         return _greedy(start, longest, step, config.eos_token_id, config.pad_token_id)
 
     def _read(self, items: Sequence[Sequence[Pair]]) -> tuple[Tensor, Tensor]:
-        """Return ids and mask of the items' texts; fewer texts than others' are padding."""
+        """Return ids and mask of the items' texts; items with fewer texts are padded."""
         n_texts = max(map(len, items))
         pairs = [pair for texts in items for pair in texts]
         found = _padded(self.tokenizer, pairs, self.limits.read)
@@ -174,7 +175,7 @@ class EncoderDecoder(Writer):
         return ids.view(shaped).to(device), mask.view(shaped).to(device)
 
     def _labels(self, targets: Sequence[str]) -> Tensor:
-        # The start token is not written: the model's own stands before the labels.
+        # One token of the limit is the start token, which the model puts before the labels itself.
         found = self.tokenizer(
             text_target=list(targets),
             truncation=True,
@@ -187,14 +188,14 @@ class EncoderDecoder(Writer):
 
 
 class PublishedT5(EncoderDecoder):
-    """T5 with what the published FiD code has besides: a position bias in cross-attention.
+    """T5 with an addition of the published FiD code: a position bias in cross-attention.
 
     transformers 3.0.2, which that code pins, adds the relative position bias of the decoder's first
-    layer to the cross-attention of every layer, over the positions of the joined texts. For
-    checkpoints of that code alone: newer ones have no such table.
+    layer to the cross-attention of every layer, over the positions of the joined texts. Use it only
+    for checkpoints of that code: newer ones have no such table.
     """
 
-    # transformers 5 counts the positions of cached steps for self-attention alone.
+    # transformers 5 counts the positions of cached steps only for self-attention.
     caches = False
 
     def __init__(self, model: Any, tokenizer: Any, limits: Limits) -> None:
@@ -208,21 +209,21 @@ class PublishedT5(EncoderDecoder):
 
 
 class Continuer(Writer):
-    """GPT-2 or another model that goes on with a text: what it writes stands after a separator."""
+    """GPT-2 or another model that continues a text; it writes its answer after a separator."""
 
     def loss(self, items: Sequence[Sequence[Pair]], targets: Sequence[str]) -> Tensor:
-        """Return the mean cross-entropy of the targets' tokens; what is read counts nothing."""
+        """Return the mean cross-entropy of the targets' tokens; the prompt does not count."""
         loss: Tensor = self._found(items, targets)[0].loss
         return loss
 
     def log_likelihoods(self, items: Sequence[Sequence[Pair]], targets: Sequence[str]) -> Tensor:
-        """Return float[batch]: the logarithm of how likely each target is, all its tokens."""
+        """Return float[batch]: the log-likelihood of each target, summed over its tokens."""
         found, labels = self._found(items, targets)
-        # What stands at a place is told one place before.
+        # The logits at one place predict the token at the next place.
         return _log_likelihoods(found.logits[:, :-1], labels[:, 1:])
 
     def _found(self, items: Sequence[Sequence[Pair]], targets: Sequence[str]) -> tuple[Any, Tensor]:
-        """Return what the model makes of items with their targets, and the labels."""
+        """Return the model's output for items with their targets, and the labels."""
         prompts = [self._prompt(texts) for texts in items]
         answers = [self._answer(target) for target in targets]
         rows = [torch.tensor(prompt + of) for prompt, of in zip(prompts, answers, strict=True)]
@@ -234,9 +235,9 @@ class Continuer(Writer):
 
     @torch.no_grad()
     def write(self, items: Sequence[Sequence[Pair]]) -> list[str]:
-        """Return the text written about each item: always the most likely next token."""
+        """Return the text written for each item: always the most likely next token."""
         prompts = [torch.tensor(self._prompt(texts)).flip(0) for texts in items]
-        # What is read ends at one place: padding stands before it.
+        # Padding stands before the prompts, so that all of them end at one place.
         ids, mask = (part.flip(1).to(self.model.device) for part in _right(prompts, self._end))
 
         def step(written: Tensor, past: Any) -> tuple[Tensor, Any]:
@@ -262,7 +263,7 @@ class Continuer(Writer):
         return end
 
     def _prompt(self, texts: Sequence[Pair]) -> list[int]:
-        """Return question, separator, context, separator, the context cut to what there is room."""
+        """Return question, separator, context, separator; the context is cut to the limit."""
         (pair,) = texts
         first, second = (
             self.tokenizer(part, add_special_tokens=False)["input_ids"] for part in pair
@@ -276,9 +277,9 @@ class Continuer(Writer):
 
 
 def load_writer(name: str, limits: Limits, *, published: bool = False) -> Writer:
-    """Return the model of a name or folder; published: T5 as `PublishedT5`.
+    """Return the model with a name or in a folder; published: load T5 as `PublishedT5`.
 
-    Raises ReaderError in one line where there is none such, or it does not write.
+    Raises ReaderError in one line if there is no such model, or it does not write.
     """
     model, tokenizer = pretrained(name, _auto)
     if not model.config.is_encoder_decoder:
@@ -294,7 +295,7 @@ Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
 
 
 def _greedy(written: Tensor, longest: int, step: Step, end: int, padding: int) -> Tensor:
-    """Return what was written, with the most likely tokens after it until all rows have ended."""
+    """Return `written`, continued with the most likely tokens until all rows have ended."""
     ended = torch.zeros(len(written), dtype=torch.bool, device=written.device)
     past = None
     while written.shape[1] < longest and not ended.all():
@@ -313,7 +314,7 @@ def _log_likelihoods(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def _padded(tokenizer: Any, pairs: Sequence[Pair], longest: int) -> Any:
-    """Return the tokenizer's ids and mask of the pairs, of which the second part is cut."""
+    """Return the tokenizer's ids and mask of the pairs; long second parts are cut."""
     firsts, seconds = zip(*pairs, strict=True)
     two = any(seconds)
     return tokenizer(

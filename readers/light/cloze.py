@@ -1,9 +1,10 @@
-"""Questions made of plain paragraphs, for a reader to learn from before it sees real ones.
+"""Makes questions from plain paragraphs, for a reader to learn from before it sees real ones.
 
-A name, date or number of a sentence is asked for in its own words (Lewis et al. 2019, noisy
-clozes): a phrase such as "which band" takes its place, or stands before what is left. What it is,
-the first sentence of its own paragraph tells ("is an American rock band"). Where another paragraph
-names this one, it is asked about by way of that (two hops); two years make a comparison.
+A question asks for a name, date or number of a sentence in the words of this sentence (Lewis et al.
+2019, noisy clozes). A phrase such as "which band" replaces the answer, or stands before the rest.
+Its noun comes from the first sentence of the answer's own paragraph ("is an American rock band").
+If another paragraph names this one, the question describes the subject by that paragraph (two
+hops). Two paragraphs with years make a comparison.
 """
 
 import random
@@ -18,7 +19,7 @@ from readers.light.passages import bare_title
 from readers.light.words import DATE, NAME, NUMBER, QUOTED, STOP, TOKEN, candidates, tokens
 from readers.reader import Example, Text
 
-# Ours, all of them: shares of forms of questions, and how many words are kept or lost.
+# All are ours: the shares of the forms of questions, and the numbers of words kept or lost.
 COMPARISONS = 0.03
 IN_PLACE, IN_FRONT = 0.35, 0.45
 BRIDGES = 0.8
@@ -27,7 +28,7 @@ MOST_BEFORE, MOST_AFTER = (5, 14), (2, 10)
 FEWEST_TELLING = 3
 FREQUENT_NOUN = 3
 LONGEST_NAME = 60
-# Of a definition in a question; a whole one as a rule says too much.
+# The words of a definition that a question uses; a whole definition usually says too much.
 NOUN_WORDS = (1, 1, 1, 2, 2, 3, 9)
 _DEFINITION = re.compile(
     r"\b(?:is|was|are|were) (?:an?|the|one of the) (.{3,90}?)(?= (?:who|which|that|whose|from|of|"
@@ -48,7 +49,7 @@ _LATE = {"person": ("was born later", "is younger"), "": ("came later", "is newe
 
 @dataclass(frozen=True)
 class _Place:
-    """What may be asked for: code points of a text, its kind, and how often it is."""
+    """A possible answer: code points of a text, its kind, and its weight in the choice."""
 
     start: int
     end: int
@@ -57,7 +58,7 @@ class _Place:
 
 
 class ClozeQuestions:
-    """Makes questions of paragraphs, which are about what their titles name."""
+    """Makes questions from paragraphs, each of which is about what its title names."""
 
     def __init__(self, texts: Sequence[Text], rng: random.Random) -> None:
         self.texts, self.rng = [text for text in texts if text.text.strip()], rng
@@ -82,7 +83,7 @@ class ClozeQuestions:
         self._places = lru_cache(maxsize=None)(_places)
 
     def make(self, number: int) -> list[Example]:
-        """Return so many questions, each with two texts; fewer where the texts yield too few."""
+        """Return `number` questions, each with two texts; fewer if the texts yield too few."""
         found: list[Example] = []
         for _ in range(20 * number):
             if len(found) == number or len(self.texts) < 2:
@@ -118,7 +119,7 @@ class ClozeQuestions:
 
     @cached_property
     def _naming(self) -> dict[str, list[tuple[Text, _Place]]]:
-        """Return for each title which other texts name it, and where."""
+        """Return, for each title, the other texts that name it, and the places."""
         found: dict[str, list[tuple[Text, _Place]]] = defaultdict(list)
         for text in self.texts:
             for place in self._places(text):
@@ -128,7 +129,7 @@ class ClozeQuestions:
         return found
 
     def _described(self, subject: str, other: Text, place: _Place) -> str:
-        """Return the subject as the other text tells of it: "the singer that stars in Alien"."""
+        """Return the subject as the other text describes it: "the singer that stars in Alien"."""
         definition = self.definitions.get(subject.lower())
         number = bisect_right([end for _, end in other.sentences], place.start)
         if not definition or number == len(other.sentences):
@@ -147,7 +148,7 @@ class ClozeQuestions:
     def _question(
         self, text: Text, sentence: tuple[int, int], place: _Place, subject: str
     ) -> str | None:
-        """Return the sentence as a question for what stands in the place."""
+        """Return the sentence as a question for the text at `place`; None if it is too short."""
         before = TOKEN.findall(text.text[sentence[0] : place.start])
         after = TOKEN.findall(text.text[place.end : sentence[1]])
         asks = self._asks(text.text[place.start : place.end], place.kind, before, after)
@@ -175,7 +176,7 @@ class ClozeQuestions:
     def _shortened(
         self, before: list[str], after: list[str], subject: str
     ) -> tuple[list[str], list[str]]:
-        """Return the words near the place, and the subject at their beginning."""
+        """Return the words near the place, and the subject if the sentence begins with it."""
         n_before, n_after = self.rng.randint(*MOST_BEFORE), self.rng.randint(*MOST_AFTER)
         head = subject.split()
         head = head if before[: len(head)] == head else []
@@ -192,7 +193,7 @@ class ClozeQuestions:
         return kept[0], kept[1]
 
     def _noisy(self, words: list[str], share: float = 1.0) -> list[str]:
-        """Return the words but for some, more of those that tell little."""
+        """Return the words without some at random; stop words are lost more often."""
         lost = {True: LOST_STOP * share, False: LOST * share}
         return [word for word in words if self.rng.random() >= lost[word.lower() in STOP]]
 
@@ -222,7 +223,7 @@ class ClozeQuestions:
         return self.rng.choice(asks)
 
     def _noun(self, answer: str, before: str) -> str:
-        """Return what the answer is, by its own text, the word before it or its last; or blank."""
+        """Return a noun for the answer: from its text, the word before it or its last; or blank."""
         own = self.definitions.get(answer.lower())
         if own and own[-1].lower() in self.nouns:
             return " ".join(own[-self.rng.choice(NOUN_WORDS) :])
@@ -231,7 +232,7 @@ class ClozeQuestions:
         return found[0] if found and (" " in answer or found[0] == before) else ""
 
     def _comparison(self) -> tuple[str, str, list[Text]] | None:
-        """Return which of two people, or of two of one kind, was first or last by their years."""
+        """Return a question which of two people or things of a kind was earlier or later."""
         if not self._dated:
             return None
         kind = self.rng.choice(sorted(self._dated))
@@ -249,7 +250,7 @@ class ClozeQuestions:
 
     @cached_property
     def _dated(self) -> dict[str, list[tuple[Text, int]]]:
-        """Return texts with the first year that they tell, by what they are about."""
+        """Return texts, each with its first year, by the kind of thing they are about."""
         found: dict[str, list[tuple[Text, int]]] = defaultdict(list)
         for name, text in self.titled.items():
             year = _YEAR.search(text.text[:300])
@@ -261,7 +262,7 @@ class ClozeQuestions:
 
 
 def _about(words: list[str], name: str, subject: str) -> list[str]:
-    """Return the words with the subject where they have its name or begin with a pronoun."""
+    """Return the words with the subject in place of its name or of a pronoun at the beginning."""
     if words and words[0].lower() in _PRONOUNS:
         return [*subject.split(), *words[1:]]
     if words and words[0].lower() in _POSSESSIVES:
@@ -275,7 +276,7 @@ def _about(words: list[str], name: str, subject: str) -> list[str]:
 
 
 def _places(text: Text) -> list[_Place]:
-    """Return the names, dates, numbers and quotations of a text: whole names above all."""
+    """Return the names, dates, numbers and quotations of a text; parts of names weigh little."""
     spans = tokens(text.text)
     words = [text.text[start:end] for start, end in spans]
     found = []

@@ -1,4 +1,4 @@
-"""What a question asks for, as far as its words tell."""
+"""Finds out from a question's words what it asks for."""
 
 import re
 from collections.abc import Callable
@@ -31,7 +31,7 @@ _WHEN = re.compile(
     r"\bdate of\b"
 )
 _YEAR = re.compile(r"\b(?:what|which) (?:\w+ )?year\b")
-# Words between the question word and the noun that says what the answer is.
+# Skips the words between the question word and the noun that says what the answer is.
 _FOCUS = re.compile(
     r"\b(?:what|which)\b(?:['’]s)?\s+"
     r"(?:(?:is|was|are|were|did|do|does|the|a|an|this|that|of|name|names|these|his|her|other)\s+)*"
@@ -47,9 +47,9 @@ _LONGEST_FOCUS = 5
 class Question:
     """A question in lower-case words; `weights` of its content stems add up to 1.
 
-    focus: stems that say what the answer is ("british rock band"), `head` the last of them ("").
-    order: -1 where it asks for the earlier of two, 1 for the later, else 0. offers: whether it
-    offers something with "or"; inverted: whether it begins as questions for yes or no do.
+    focus: stems that say what the answer is ("british rock band"). head: the last of them, or "".
+    order: -1 if it asks for the earlier of two, 1 for the later, else 0. offers: whether it offers
+    a choice with "or". inverted: whether it begins like a question for yes or no.
     """
 
     text: str
@@ -65,7 +65,7 @@ class Question:
 
 
 def read_question(text: str, weight: Callable[[str], float]) -> Question:
-    """Return the question's parts; weight: how telling a stem is, above 0."""
+    """Return the question's parts; weight: how important a stem is, above 0."""
     import numpy
 
     lowered = text.lower()

@@ -1,4 +1,4 @@
-"""What a run has learned so far, on disk: whole or not at all, and exactly as it was."""
+"""Saves and loads the state of a training run, exactly; a file is whole or does not exist."""
 
 import errno
 import hashlib
@@ -21,9 +21,9 @@ State = dict[str, object]
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write a file beside its place and put it there at once, so that nobody finds half of it.
+    """Write a new file beside `path` and rename it to `path`, so that nobody finds half a file.
 
-    Raises ReaderError where it cannot be written; what was there before stays.
+    Raises ReaderError if it cannot be written; then the earlier file stays.
     """
     beside = path.with_name(f".{path.name}.new")
     try:
@@ -39,7 +39,7 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 
 
 def unwritten(path: Path, error: OSError) -> ReaderError:
-    """Return what to say of a file that could not be written; what was trained is kept."""
+    """Return the error for a file that could not be written; what was trained is kept."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     why = "the disk is full" if full else error.strerror
     return ReaderError(
@@ -60,9 +60,9 @@ def save_json(path: Path, value: Mapping[str, object]) -> None:
 
 
 def load(path: Path) -> State:
-    """Return a state that was saved; raises ReaderError for a file that holds none.
+    """Return a saved state; raises ReaderError for a file that has none.
 
-    Nothing but tensors and plain values is ever made of a file.
+    Only tensors and plain values are ever loaded from a file.
     """
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
@@ -79,7 +79,7 @@ def load(path: Path) -> State:
 
 
 def load_weights(model: nn.Module, weights: Mapping[str, torch.Tensor], where: Path) -> None:
-    """Give the model these weights; raises ReaderError naming the first that does not fit."""
+    """Load these weights into the model; raises ReaderError naming the first that does not fit."""
     own = model.state_dict()
     for name in sorted({*own, *weights}):
         if name not in own or name not in weights:
@@ -98,7 +98,7 @@ def load_weights(model: nn.Module, weights: Mapping[str, torch.Tensor], where: P
 
 
 def seed_chance(seed: str) -> None:
-    """Seed every generator that a learner may draw from."""
+    """Seed every random generator that a learner may use."""
     number = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:4], "big")
     random.seed(number)
     numpy.random.seed(number)
@@ -106,7 +106,7 @@ def seed_chance(seed: str) -> None:
 
 
 def chance() -> State:
-    """Return the states of those generators."""
+    """Return the states of these random generators."""
     name, keys, *rest = numpy.random.get_state(legacy=True)
     cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
     return {
@@ -118,7 +118,7 @@ def chance() -> State:
 
 
 def set_chance(state: State) -> None:
-    """Set those generators to where they were."""
+    """Restore the states that `chance` returned."""
     random.setstate(cast(tuple[object, ...], state["random"]))
     name, keys, *rest = cast(tuple[Any, ...], state["numpy"])
     position, has_gauss, gauss = cast(tuple[int, int, float], tuple(rest))
@@ -143,7 +143,7 @@ def _size(shape: tuple[int, ...]) -> str:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the new name of a file kept even where the power fails."""
+    """Sync a folder, so that the new name of a file survives a power failure."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

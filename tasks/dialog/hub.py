@@ -1,7 +1,7 @@
-"""Who is at the sockets of dialogs in this process, and what each of them was shown last.
+"""The open sockets of dialogs in this process, and the state that each was sent last.
 
-A move is shown to both partners as soon as it is stored, from memory where they are here. Whatever
-else happens makes a socket look at the rows, which are the truth.
+A move is sent to both partners as soon as it is stored, from memory if they are connected to this
+process. After any other event a connection reads its rows again, because the rows are the truth.
 """
 
 import asyncio
@@ -27,16 +27,16 @@ from tasks.dialog.socket_actions import Holder, State
 from tasks.models import Dialog, Ticket, TicketState
 
 log = logging.getLogger(__name__)
-# A worker who is back within this was not away: a page reloaded, or a line was cut.
+# A worker who is back within this time was not away: a page reloaded, or a connection was lost.
 AWAY_SECONDS = 2.0
-# How often it is noted that sockets are still open, and looked whether a notice was lost.
+# How often open sockets are recorded, and rows are checked for lost notifications.
 HEARTBEAT_SECONDS = 20
-# How often it is looked while notices of other processes are lost.
+# How often rows are checked while notifications of other processes do not arrive.
 POLL_SECONDS = 2.0
 
 
 class StateFingerprint(NamedTuple):
-    """What a socket would show otherwise if it changed, without the turns themselves."""
+    """The parts of the rows that change what a socket shows, without the turns themselves."""
 
     state: str
     dialog_id: int | None = None
@@ -49,7 +49,7 @@ Marks = dict[int, tuple[StateFingerprint, Ticket | None]]
 
 
 def fingerprint_of(view: TicketView, now: datetime) -> StateFingerprint:
-    """Return the mark of what the holder's socket shows, to be compared with that of the rows."""
+    """Return the fingerprint of what the holder's sockets show, to compare with the rows'."""
     last = view.dialogs[-1] if view.dialogs else None
     row, partner = (last.row, last.partner) if last else (None, None)
     return _mark(view.ticket, row, partner, now)
@@ -65,13 +65,13 @@ def _mark(
 
 
 def record_presence(ticket_ids: list[int]) -> Marks:
-    """Note that the sockets of these tickets are open; returns the marks of their rows."""
+    """Record that the sockets of these tickets are open; return the fingerprints of their rows."""
     presence.seen(ticket_ids, timezone.now())
     return marks_of(ticket_ids)
 
 
 def marks_of(ticket_ids: list[int]) -> Marks:
-    """Return the marks of these tickets' rows, each with the partner's row, None without one."""
+    """Return the fingerprints of these tickets' rows, each with the partner's row or None."""
     now = timezone.now()
     lines = last_lines(ticket_ids)
     return {
@@ -83,25 +83,25 @@ class Socket(Protocol):
     """An open socket."""
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send a message to the socket, in the order in which it is told them."""
+        """Send a message to the page; messages arrive in the order of the calls."""
 
     def reconnect(self) -> None:
-        """Close the socket's socket; it opens another one by itself."""
+        """Close the connection; the page opens another one by itself."""
 
 
 class Connection:
-    """The holder of a lease as this process knows them, with all their open sockets.
+    """The holder of a lease in this process, with all their open sockets.
 
-    `view` is what `sockets` show; None before the first look. `changes` counts what happened that a
-    look which had begun before may have missed, `known` how much of it `view` has. `is_counted`
-    tells whether their row counts this process.
+    `view` is what `sockets` show; None before the first read of the rows. `changes` counts the
+    events that a read which is under way may miss. `known` is the number of these events that are
+    in `view`. `is_counted`: whether the ticket's row counts this process.
     """
 
     def __init__(self, holder: Holder) -> None:
         self.holder = holder
         self.ticket_id = 0
         self.sockets: set[Socket] = set()
-        # Opened, and not shown anything yet.
+        # Open sockets that were not sent a state yet.
         self.arriving: set[Socket] = set()
         self.view: TicketView | None = None
         self.mark: StateFingerprint | None = None
@@ -113,24 +113,24 @@ class Connection:
         self.leaving: asyncio.TimerHandle | None = None
 
     def show(self, view: TicketView, state: State) -> None:
-        """Show all sockets a whole state."""
+        """Send all sockets a whole state."""
         self.remember(view)
         for socket in self.sockets:
             socket.send({"type": "state", "state": state})
 
     def remember(self, view: TicketView) -> None:
-        """Keep what sockets show."""
+        """Remember what the sockets show."""
         self.view, self.mark = view, fingerprint_of(view, timezone.now())
 
     def note_partner(self, partner: Ticket) -> None:
-        """Keep the last sign of being there that the partner has given."""
+        """Remember the latest time at which the partner was present."""
         if self.view and partner.connections and partner.seen_at:
             last = self.view.dialogs[-1]
             seen_at = max(partner.seen_at, last.partner.seen_at or partner.seen_at)
             self.view = self.view.after(last.with_partner_seen(seen_at))
 
     def cancel_leaving(self) -> None:
-        """Let nobody note that the holder is away."""
+        """Cancel the timer that would record the holder as away."""
         self.left_at = None
         if self.leaving:
             self.leaving.cancel()
@@ -138,7 +138,7 @@ class Connection:
 
 
 class Hub:
-    """The connections of one process, by lease and by ticket; used in its loop's thread alone."""
+    """The connections of one process, by lease and by ticket; used only in its loop's thread."""
 
     def __init__(self) -> None:
         self.connections: dict[int, Connection] = {}
@@ -149,9 +149,9 @@ class Hub:
         self._heart: asyncio.Task[None] | None = None
 
     async def enter(self, socket: Socket, holder: Holder, *, again: bool = False) -> Connection:
-        """Let a socket in and show it how its holder's ticket stands; raises Refused.
+        """Add a socket and send it the state of its holder's ticket; raises Refused.
 
-        again: whether this socket was let in before, and was only cut off.
+        again: whether this socket was added before, and only lost its connection.
         """
         connection = self.connections.setdefault(holder[0], Connection(holder))
         connection.arriving.add(socket)
@@ -170,7 +170,7 @@ class Hub:
     ) -> None:
         read = socket_actions.refreshed if again else socket_actions.first_view
         if connection.view and connection.is_counted:
-            # Cut off for a moment, or one more socket of theirs.
+            # The connection was lost for a moment, or the holder opened one more socket.
             if again and self._has_all(connection, connection.view):
                 found = connection.view, page_state(connection.view, timezone.now())
             else:
@@ -192,9 +192,9 @@ class Hub:
         self.notifier.notify(concerned)
 
     def _has_all(self, connection: Connection, view: TicketView) -> bool:
-        """Return whether a view is what its rows say: all that happens in a dialog is notified.
+        """Return whether a view can be sent without reading the rows, because it equals them.
 
-        What can be shown of it without a look is a dialog that goes on.
+        That is so for a dialog that goes on: everything that happens in it is notified.
         """
         goes_on = bool(view.dialogs and view.dialogs[-1].section)
         is_known = connection.known == connection.changes and connection.looking is None
@@ -203,14 +203,14 @@ class Hub:
     def _let_in(
         self, socket: Socket, connection: Connection, view: TicketView, state: State
     ) -> None:
-        """Show a socket its first state; those that were here before may show less than that."""
+        """Send a socket its first state, and the other sockets too, which may show an older one."""
         connection.show(view, {name: state[name] for name in state if name != "written"})
         connection.arriving.discard(socket)
         connection.sockets.add(socket)
         socket.send({"type": "state", "state": state})
 
     def leave(self, socket: Socket, connection: Connection) -> None:
-        """Note that a socket is closed; a little after the last, its holder is away."""
+        """Remove a closed socket; a little after the last one, its holder is recorded as away."""
         connection.sockets.discard(socket)
         connection.arriving.discard(socket)
         if (
@@ -227,7 +227,7 @@ class Hub:
         connection.leaving = loop.call_later(AWAY_SECONDS, lambda: self.begin(self.go(connection)))
 
     async def go(self, connection: Connection) -> None:
-        """Note that nobody is at a connection any more, and tell the partner."""
+        """Record that the holder of a connection is away, and notify the partner."""
         if connection.left_at is None:
             return
         at = connection.left_at
@@ -243,7 +243,7 @@ class Hub:
     async def make(
         self, socket: Socket, connection: Connection, move: Move, message_id: object
     ) -> None:
-        """Store a move, tell its sender that it is stored, and show it to both; raises Refused."""
+        """Store a move, confirm it to its sender, and send it to both partners; raises Refused."""
         assert connection.view is not None
         now, began = timezone.now(), time.perf_counter()
         judged = await moves.make(connection.view, move, now, self.commits.add, self._read_again)
@@ -271,15 +271,15 @@ class Hub:
         return await in_thread(view_of, view.ticket.pk, view)
 
     def receive(self, ticket_ids: list[int], stored: Any) -> None:
-        """Show the sockets of these tickets a move that was stored in another process."""
+        """Send the sockets of these tickets a move that was stored in another process."""
         move = StoredMove.from_json(stored)
         for ticket_id in ticket_ids:
             self._show_move(ticket_id, move)
 
     def meet(self, ticket_id: int, shown: Any) -> None:
-        """Let a ticket's sockets look that came to another process while a move was on its way.
+        """Notify a ticket whose socket connected to another process while a move was on its way.
 
-        shown: the partner, the dialog, and how far it had come.
+        shown: the partner's ticket, the dialog, and the place in it that the socket was sent.
         """
         partner, *there = shown
         connection = self.by_ticket.get(partner)
@@ -298,7 +298,10 @@ class Hub:
                 socket.send({"type": "change", "change": change})
 
     def _follow(self, connection: Connection, stored: StoredMove) -> dict[str, Any] | None:
-        """Return what a stored move changes for a connection's sockets; None where they look."""
+        """Return what a stored move changes for a connection's sockets; None if nothing is sent.
+
+        If the view does not suffice for that, the connection reads its rows.
+        """
         seen = None if connection.looking else connection.view
         view = moves.follow(seen, stored) if seen else None
         if view is None:
@@ -311,7 +314,7 @@ class Hub:
         return change_of(view, stored.now)
 
     async def act(self, socket: Socket, connection: Connection, message: dict[str, Any]) -> None:
-        """Do what is no question and no answer; raises Refused."""
+        """Handle a message that is neither a question nor an answer; raises Refused."""
         concerned = await in_thread(socket_actions.act, connection.view, message)
         if "id" in message:
             socket.send({"type": "taken", "id": message["id"]})
@@ -319,19 +322,19 @@ class Hub:
             self.notify([connection.ticket_id, *concerned])
 
     def notify(self, ticket_ids: Iterable[int]) -> None:
-        """Let all sockets of these tickets look at the rows, here and in other processes."""
+        """Make the connections of these tickets read their rows, here and in other processes."""
         wanted = list(dict.fromkeys(ticket_ids))
         self.notify_here(wanted)
         self.notifier.notify(wanted)
 
     def notify_here(self, ticket_ids: Iterable[int]) -> None:
-        """Let the sockets of these tickets look at the rows."""
+        """Make the connections of these tickets in this process read their rows."""
         for ticket_id in ticket_ids:
             if connection := self.by_ticket.get(ticket_id):
                 self.look(connection)
 
     def look(self, connection: Connection) -> None:
-        """Show all sockets of a connection what its rows say now."""
+        """Read a connection's rows, and send their state to all its sockets."""
         connection.changes += 1
         if connection.sockets and connection.looking is None:
             connection.looking = self.begin(self._look(connection))
@@ -350,7 +353,7 @@ class Hub:
     async def _read(
         self, connection: Connection, read: Callable[..., tuple[TicketView, State]]
     ) -> tuple[TicketView, State]:
-        """Return what is read of a connection's rows; again where something happened meanwhile."""
+        """Read a connection's rows, and read them again if something happened meanwhile."""
         while True:
             before = connection.changes
             found = await in_thread(read, connection.ticket_id, connection.view)
@@ -359,7 +362,7 @@ class Hub:
                 return found
 
     def begin(self, work: Any) -> "asyncio.Task[None]":
-        """Run something beside all else; an outage of the database is logged, not raised."""
+        """Run work in a task of its own; an outage of the database is logged, not raised."""
         task: asyncio.Task[None] = asyncio.create_task(self._guarded(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -369,7 +372,7 @@ class Hub:
         try:
             await work
         except DatabaseError as error:
-            # Pages that come back, and the next heartbeat, make it good.
+            # Pages that reconnect, and the next heartbeat, repair it.
             log.warning("The database does not answer a dialog: %r", error)
 
     def _beat(self) -> None:
@@ -387,13 +390,13 @@ class Hub:
             await self._look_for_missed(record_presence)
 
     def catch_up(self) -> None:
-        """Look for what other processes may have rung while nothing was heard."""
+        """Check the rows for changes whose notifications may have been lost."""
         for connection in self.connections.values():
             connection.changes += not connection.sockets
         self.begin(self._look_for_missed(marks_of))
 
     async def _look_for_missed(self, read: Callable[[list[int]], Marks]) -> None:
-        """Let those look whose rows say otherwise than their sockets."""
+        """Make connections read their rows if these differ from what their sockets show."""
         present = [
             connection.ticket_id for connection in self.by_ticket.values() if connection.sockets
         ]
@@ -406,7 +409,7 @@ class Hub:
             return
         for ticket_id, (mark, partner) in marks.items():
             connection = self.by_ticket.get(ticket_id)
-            # What a wait has earned grows by itself.
+            # The pay for waiting grows without any event.
             if connection and (mark != connection.mark or mark.state == TicketState.WAITING):
                 self.look(connection)
             elif connection and partner:
@@ -425,7 +428,7 @@ def hub_here() -> Hub:
 
 
 def notify(ticket_ids: Iterable[int]) -> None:
-    """Let the sockets of these tickets look, from a job; call it once the rows are committed."""
+    """Make the connections of these tickets read their rows; for jobs, after the commit."""
     wanted = list(ticket_ids)
     serving = [(loop, hub) for loop, hub in list(_hubs.items()) if loop.is_running()]
     for loop, hub in serving:

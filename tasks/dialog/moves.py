@@ -1,7 +1,7 @@
-"""Moves of dialogs: each is judged by the rules, and stored once however often it is sent.
+"""Moves of dialogs: each is judged by the rules, and stored once even if it is sent again.
 
-A move is judged by what its sender saw last, and stored by a statement that changes nothing where
-the dialog is not as it was seen any more; then it is judged again by the rows. Moves of many
+A move is judged by what its sender saw last. The statement that stores it changes nothing if the
+dialog has changed since then; in this case the move is judged again by the rows. Moves of many
 dialogs are stored in one commit: by one statement in PostgreSQL, by three in SQLite.
 """
 
@@ -25,9 +25,9 @@ UPDATE tasks_dialog SET state = 'over', moved_at = %(now)s, ended_at = %(now)s,
     ending = %(ending)s, ended_by = %(by)s
 WHERE id = %(dialog)s AND state <> 'over'
 """
-# Moves of many dialogs in PostgreSQL's one statement, which returns the messages that it stored. A
-# conflict is another question of that number; of a turn that is answered no row is left. Statements
-# that lock many dialogs do so in the order of their ids.
+# PostgreSQL stores moves of many dialogs by this statement, which returns the stored messages. A
+# conflict means that the turn has another question. An answer to an answered turn finds no row.
+# Statements that lock many dialogs lock them in the order of their ids.
 STORE = """
 WITH given AS (
     SELECT (value->>0)::bigint AS dialog, (value->>1)::int AS number, (value->>2)::uuid AS message,
@@ -62,7 +62,7 @@ WITH given AS (
     WHERE tasks_dialog.id = given.dialog
 ) SELECT * FROM stored
 """
-# In SQLite three statements, of which none locks anything: a transaction that writes has it all.
+# SQLite needs three statements. None locks rows: a transaction that writes locks the database.
 GIVEN = """
 (SELECT json_extract(value, '$[0]') AS dialog, json_extract(value, '$[1]') AS number,
     json_extract(value, '$[2]') AS message, json_extract(value, '$[3]') AS at,
@@ -99,7 +99,7 @@ BUSY = "The dialog has just gone on; look at it, and send this again."
 
 @dataclass(frozen=True)
 class Move:
-    """A question or an answer as a page sends it, `message` being the page's own id of it."""
+    """A question or an answer as a page sends it; `message` is the page's own id for it."""
 
     dialog_id: int
     message: UUID
@@ -108,10 +108,10 @@ class Move:
 
 @dataclass(frozen=True)
 class StoredMove:
-    """What a stored move did to its dialog, which goes on, as its partners saw it before.
+    """What a stored move changes in a dialog that goes on, for a view from before the move.
 
-    `before` is where the dialog stood, `message` the move's id as the database keeps it, `turn` the
-    one that it began or completed.
+    `before` is the dialog's place before the move, `message` the move's id as the database stores
+    it, `turn` the turn that it began or completed.
     """
 
     dialog_id: int
@@ -122,14 +122,14 @@ class StoredMove:
 
     @classmethod
     def from_json(cls, said: Any) -> "StoredMove":
-        """Return the move whose fields another process has told; raises ValueError or TypeError."""
+        """Return the move from fields that another process sent; raises ValueError or TypeError."""
         dialog_id, message, before, (question, reply), now = said
         message = UUID(message) if connection.features.has_native_uuid_field else message
         turn = rules.Turn(question, Reply(*reply) if reply else None)
         return cls(dialog_id, message, tuple(before), turn, datetime.fromisoformat(now))
 
     def as_json(self) -> list[Any]:
-        """Return its fields, to be told to other processes."""
+        """Return the fields to send to other processes."""
         reply = self.turn.reply
         said = [self.turn.question, list(vars(reply).values()) if reply else None]
         return [self.dialog_id, str(self.message), self.before, said, self.now.isoformat()]
@@ -137,10 +137,10 @@ class StoredMove:
 
 @dataclass(frozen=True)
 class JudgedMove:
-    """A move that the rules allow, with the dialog as it stands once it is stored.
+    """A move that the rules allow, with the dialog as it is once the move is stored.
 
-    `before` is where the dialog stood, `message` the move's id as the database keeps it. One that
-    is not `is_new` was stored before.
+    `before` is the dialog's place before the move, `message` the move's id as the database stores
+    it. `is_new` is False if the move had been stored before.
     """
 
     view: TicketView
@@ -152,23 +152,23 @@ class JudgedMove:
 
     @property
     def number(self) -> int:
-        """Return which turn it begins or completes, from 0."""
+        """Return the number, from 0, of the turn that it begins or completes."""
         return len(self.dialog.state.turns) - 1
 
     @property
     def stored(self) -> StoredMove:
-        """Return what is told of it once it is stored, unless it ended the dialog."""
+        """Return the move to send to partners once it is stored, unless it ended the dialog."""
         turn = self.dialog.state.turns[-1]
         return StoredMove(self.dialog.row.pk, self.message, self.before, turn, self.now)
 
     @property
     def key(self) -> tuple[int, object]:
-        """Return what tells it from all other moves."""
+        """Return the key of the move, which no other move has."""
         return self.dialog.row.pk, self.message
 
 
 def judge(view: TicketView, move: Move, now: datetime) -> JudgedMove:
-    """Return the move as it is to be stored, where the sender's ticket stands like `view`.
+    """Return the move as it is to be stored, judged by the sender's `view`.
 
     Raises Refused.
     """
@@ -190,9 +190,9 @@ def judge(view: TicketView, move: Move, now: datetime) -> JudgedMove:
 
 
 def follow(view: TicketView, made: StoredMove) -> TicketView | None:
-    """Return a partner's view with a move that is stored, None where it saw less, or the end.
+    """Return a partner's view after a stored move; None if the view is older or the dialog is over.
 
-    A page that gets None reads the rows.
+    If it is None, the partner's connection reads the rows.
     """
     dialog = view.dialogs[-1] if view.dialogs else None
     if dialog is None or dialog.row.pk != made.dialog_id:
@@ -215,11 +215,11 @@ async def make(
     store: Callable[[JudgedMove], Awaitable[bool]],
     read_again: Callable[[TicketView], Awaitable[TicketView]],
 ) -> JudgedMove:
-    """Judge a move by what its sender saw, store it, and judge it by the rows where that failed.
+    """Judge a move by what its sender saw and store it; if that fails, judge it by the rows.
 
-    The same message again changes nothing. The last answer ends the dialog, which then is to be
-    settled. store: returns whether the dialog was as it was judged; read_again: returns how the
-    rows stand now. Raises Refused.
+    A message that is sent again changes nothing. The last answer ends the dialog, which must then
+    be settled. store: stores the move, and returns False if the dialog has changed. read_again:
+    returns the view of the rows as they are now. Raises Refused.
     """
     view = seen
     for n_tries in range(TRIES + 1):
@@ -228,7 +228,7 @@ async def make(
             if not judged.is_new or await store(judged):
                 return judged
         except Refused:
-            # What is refused by what was seen may be allowed by what has happened since.
+            # A move that is refused by the sender's old view may be allowed by the rows.
             if n_tries:
                 raise
         view = await read_again(view)
@@ -236,7 +236,7 @@ async def make(
 
 
 def make_now(seen: TicketView, move: Move, now: datetime) -> JudgedMove:
-    """Make a move where no event loop runs, as a replay does; as `make`. Raises Refused."""
+    """Do what `make` does without an event loop, for replays. Raises Refused."""
 
     async def store_alone(judged: JudgedMove) -> bool:
         return store([judged])[0]
@@ -244,7 +244,7 @@ def make_now(seen: TicketView, move: Move, now: datetime) -> JudgedMove:
     async def read_again(view: TicketView) -> TicketView:
         return view_of(view.ticket.pk, view)
 
-    # Neither waits for anything, so that the first step is the last.
+    # Neither function waits for anything, so that the coroutine ends in its first step.
     try:
         make(seen, move, now, store_alone, read_again).send(None)
     except StopIteration as done:
@@ -254,9 +254,9 @@ def make_now(seen: TicketView, move: Move, now: datetime) -> JudgedMove:
 
 
 def store(moves: Sequence[JudgedMove]) -> list[bool]:
-    """Return for each move whether its dialog was as it was judged: then it is stored.
+    """Store moves in one commit; return for each move whether it was stored.
 
-    Of a move whose dialog was not, nothing is stored. All are committed at once.
+    A move is not stored if its dialog has changed since the move was judged.
     """
     in_one_database = (
         _store_in_postgresql if connection.vendor == "postgresql" else _store_in_sqlite
@@ -266,15 +266,15 @@ def store(moves: Sequence[JudgedMove]) -> list[bool]:
 
 
 def end(dialog_id: int, role: Role, ending: Ending, now: datetime) -> Dialog:
-    """End the dialog as `role` and return its row; one that is over already stays as it is."""
-    # Refuses the endings that only moves bring.
+    """End the dialog as `role` and return its row; a dialog that is over stays as it is."""
+    # Raises Refused for the endings that only moves cause.
     rules.end(rules.Dialog(), role, ending)
     change(END, dialog=dialog_id, ending=ending.value, by=role.value, now=now)
     return Dialog.objects.get(pk=dialog_id)
 
 
 def report(dialog_id: int, ticket: Ticket, reason: str, note: str, now: datetime) -> Dialog:
-    """End the dialog, and put what one partner says of the other before the requester; once."""
+    """End the dialog, and store one partner's report about the other for the requester, once."""
     with transaction.atomic():
         row = Dialog.objects.get(pk=dialog_id)
         role = role_of(row, ticket)
@@ -298,13 +298,13 @@ def role_of(dialog: Dialog, ticket: Ticket) -> Role:
 
 
 def _store_in_postgresql(moves: Sequence[JudgedMove]) -> list[Any]:
-    """Store moves by one statement; returns the keys of those that fitted."""
-    # psycopg2 takes longer to quote lists, value by value, than all else of a statement.
+    """Store moves by one statement; return the keys of the moves that were stored."""
+    # psycopg2 quotes lists value by value, which takes longer than the rest of the statement.
     return execute(STORE, [orjson.dumps(_rows(moves)).decode()])
 
 
 def _store_in_sqlite(moves: Sequence[JudgedMove]) -> list[Any]:
-    """Store moves in one transaction; returns the keys of those that fitted."""
+    """Store moves in one transaction; return the keys of the moves that were stored."""
     adapt = connection.ops.adapt_datetimefield_value
     rows = [
         (dialog, number, message, adapt(at), *said)
@@ -323,7 +323,7 @@ def _store_in_sqlite(moves: Sequence[JudgedMove]) -> list[Any]:
 
 
 def _rows(moves: Sequence[JudgedMove]) -> list[tuple[Any, ...]]:
-    """Return what is stored of each move; of a question and an answer's parts one is None."""
+    """Return the values to store for each move; either the question or the answer is None."""
     rows = []
     for each in moves:
         state = each.dialog.state

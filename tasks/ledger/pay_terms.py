@@ -1,6 +1,7 @@
-"""When handed-in work is paid by itself, and until when and for what it can be rejected.
+"""When handed-in work is paid automatically, and until when and for what it can be rejected.
 
-The list of HITs says what held when the HIT was posted: where that is less, that is promised.
+The list of HITs shows the waiting time that held when the HIT was posted. If that is shorter, it is
+what workers are promised.
 """
 
 from datetime import datetime, timedelta
@@ -13,19 +14,19 @@ from collector.protocols.parameters import Parameters
 from tasks.models import Lease, LeaseState, ReceiptState, Submission
 
 KEY = "pay.approve_after_hours"
-# The marketplace's own, which its contests keep to.
+# The marketplace's own limits for contests.
 CONTESTED_WITHIN_DAYS = 30
 ANSWERED_WITHIN_DAYS = 7
 
 
 def hours_of(lease: Lease, parameters: Parameters) -> float:
-    """Return how many hours the work of a lease waits once the marketplace has confirmed it."""
+    """Return the hours that a lease's work waits after the marketplace has confirmed it."""
     said = (lease.taken_at, lease.session.posting.created_at)
     return hours_said(lease.unit.stage.collection, parameters, *said)
 
 
 def hours_said(collection: Collection, parameters: Parameters, *said: datetime) -> float:
-    """Return the fewest hours that work was to wait, of what held at these times."""
+    """Return the fewest waiting hours of those that held at these times."""
     held = _hours_by_time(collection, parameters)
     return min(
         next(hours for hours, until in held if until is None or said_at < until) for said_at in said
@@ -33,15 +34,15 @@ def hours_said(collection: Collection, parameters: Parameters, *said: datetime) 
 
 
 def is_ripe(collection: Collection, parameters: Parameters, now: datetime) -> Q:
-    """Return the condition of confirmed submissions whose time to wait is over."""
+    """Return the condition for confirmed submissions whose waiting time is over."""
     ripe, held = Q(pk__in=()), _hours_by_time(collection, parameters)
-    # Without a change both times tell the same.
+    # If the hours never changed, the first time is enough.
     times = ("lease__taken_at", "lease__session__posting__created_at")[: len(held)]
     for said_at in times:
         since = Q()
         for hours, until in held:
             said = since if until is None else since & Q(**{f"{said_at}__lt": until})
-            # Where nobody waits, neither does what a clock confirmed that was ahead.
+            # With 0 hours nothing waits, not even work that a fast clock confirmed in the future.
             over = Q(confirmed_at__lte=now - timedelta(hours=hours)) if hours else Q()
             ripe |= Q(state=ReceiptState.CONFIRMED) & said & over
             since = Q(**{f"{said_at}__gte": until})
@@ -49,7 +50,7 @@ def is_ripe(collection: Collection, parameters: Parameters, now: datetime) -> Q:
 
 
 def n_under_way(collection: Collection) -> int:
-    """Return how much work is begun or handed in, and not decided about."""
+    """Return the number of leases whose work is begun or handed in, and not decided."""
     of_stage = Q(unit__stage__collection=collection)
     waits = (ReceiptState.HELD, ReceiptState.CONFIRMED, ReceiptState.DISPUTED)
     handed_in = Submission.objects.filter(state__in=waits).values("lease")
@@ -59,24 +60,24 @@ def n_under_way(collection: Collection) -> int:
 def _hours_by_time(
     collection: Collection, parameters: Parameters
 ) -> list[tuple[float, datetime | None]]:
-    """Return every number of hours that held, and until when; the last holds now, until None."""
+    """Return each number of hours that held, with its end; the last holds now and ends at None."""
     changes = collection.revisions.filter(key=KEY).order_by("pk").values_list("old", "at")
     return [*changes, (parameters.pay.approve_after_hours, None)]
 
 
 def hours_to_reject(parameters: Parameters) -> float:
-    """Return how long after it was handed in work of every stage can be rejected, at most."""
+    """Return the most hours after handing in during which work of every stage can be rejected."""
     by_marketplace = (24 * table.auto_approval_days for table in parameters.stages().values())
     return min(parameters.pay.approve_after_hours, *by_marketplace)
 
 
 def minutes_to_reject(parameters: Parameters) -> int:
-    """Return the same in whole minutes, as the marketplace tells it: 0 for never alone."""
+    """Return the same in whole minutes, rounded up, for the marketplace; 0 only for never."""
     return ceil(60 * hours_to_reject(parameters))
 
 
 def told_workers(parameters: Parameters) -> str:
-    """Return what a worker is promised, in whole sentences."""
+    """Return in whole sentences what a worker is promised."""
     hours = hours_to_reject(parameters)
     if not hours:
         return "Work that you submit is paid: nothing is rejected."
@@ -91,7 +92,7 @@ def told_workers(parameters: Parameters) -> str:
 
 
 def told_requester(parameters: Parameters) -> str:
-    """Return what a requester can still do about work that was handed in, in whole sentences."""
+    """Return in whole sentences what a requester can still do about work that was handed in."""
     hours = hours_to_reject(parameters)
     if not hours:
         return (

@@ -1,4 +1,4 @@
-"""Bonuses for much and for quick accepted work (HotpotQA A.2): held, counted, owed once, shown."""
+"""Reserves, counts, owes and shows bonuses for much and for quick work (HotpotQA A.2)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -35,10 +35,10 @@ Waiting = Sequence[tuple[str, int, float]]
 
 @dataclass(frozen=True)
 class Stretch:
-    """Some accepted examples in a row: whose, how many, the seconds they took all together.
+    """Consecutive accepted examples of one worker, and the seconds that they took in total.
 
-    `start` is how many there were before them: of everybody's in a round, of the same worker's
-    in a block.
+    `start` is the number of examples before them: of all workers in a round, of the same worker in
+    a block.
     """
 
     worker: str
@@ -47,7 +47,7 @@ class Stretch:
     seconds: float
 
     def within(self, first: int, last: int) -> "Stretch":
-        """Return the part of it from example `first` to before `last`; each took as long."""
+        """Return the part from example `first` to before `last`, with its share of the time."""
         start = max(self.start, first)
         examples = max(0, min(self.start + self.examples, last) - start)
         share = examples / self.examples if self.examples else 0.0
@@ -64,7 +64,7 @@ def as_stretches(written: Iterable[tuple[str, int, float]], start: int = 0) -> l
 
 
 def ranking(stretches: Iterable[Stretch]) -> list[tuple[str, int]]:
-    """Return (worker, examples) with most first; of equals the one who had them first."""
+    """Return (worker, examples), most examples first; of equals, the one who reached them first."""
     counts: dict[str, int] = {}
     reached: dict[str, int] = {}
     for stretch in sorted(stretches, key=lambda one: one.start):
@@ -75,14 +75,14 @@ def ranking(stretches: Iterable[Stretch]) -> list[tuple[str, int]]:
 
 
 def pace(stretches: Sequence[Stretch]) -> float:
-    """Return the examples per hour of work; 0 where there are none or no time was measured."""
+    """Return the examples per hour of work; 0 without examples or without measured time."""
     seconds = sum(stretch.seconds for stretch in stretches)
     examples = sum(stretch.examples for stretch in stretches)
     return examples * SECONDS_PER_HOUR / seconds if seconds > 0 else 0.0
 
 
 def pace_cents(per_hour: float, table: BonusesTable) -> int:
-    """Return what a block at this pace earns: the best of the paces that it reaches."""
+    """Return the cents that a block at this pace earns: the most of the paces that it reaches."""
     reached = [one.cents for one in table.paces if per_hour >= one.examples_per_hour]
     return max(reached, default=0)
 
@@ -95,10 +95,10 @@ def rounds_ended(start: int, examples: int, size: int) -> range:
 def worst_cents(
     n_examples: int, n_blocks: int, more: int, table: BonusesTable, cost: Callable[[int], int]
 ) -> int:
-    """Return what `more` examples can make due at most, after `n_examples` and paid `n_blocks`.
+    """Return the most cents that `more` examples can make due, after `n_examples` and `n_blocks`.
 
-    cost: what an amount costs with its fee. Every block needs examples of its own,
-    of any writer, and ends with one that is new.
+    n_blocks: the blocks that were paid. cost: returns an amount with its fee. Blocks, of any
+    worker, share no examples, and each new block ends with a new example.
     """
     every = table.top_every_examples
     rounds = (n_examples + more) // every - n_examples // every
@@ -108,7 +108,7 @@ def worst_cents(
 
 
 def bonuses_of(table: StageTable) -> BonusesTable | None:
-    """Return the bonuses that a stage's table promises, None for one that promises none."""
+    """Return the bonuses that a stage's table promises; None if it promises none."""
     if not isinstance(table, AwardingTable):
         return None
     return table.bonuses if table.bonuses.top_cents or table.bonuses.paces else None
@@ -117,9 +117,9 @@ def bonuses_of(table: StageTable) -> BonusesTable | None:
 def reserve_bonuses(
     stage: Stage, table: StageTable, parameters: Parameters, more_hits: int
 ) -> bool:
-    """Hold what the bonuses can cost at most with `more_hits` beside those that stand open.
+    """Reserve the most that the bonuses can cost with the open HITs and `more_hits`.
 
-    Returns False, holding nothing more, when the budget does not suffice. Expects the lock of
+    Returns False, and reserves nothing more, if the budget does not suffice. Expects the lock of
     the stage's row.
     """
     bonuses = bonuses_of(table)
@@ -139,7 +139,7 @@ def reserve_bonuses(
 def release_surplus(
     fund: BonusFund, table: StageTable, bonuses: BonusesTable, parameters: Parameters
 ) -> None:
-    """Give back what nobody can earn any more; expects the lock of the stage's row."""
+    """Release what nobody can earn any more; expects the lock of the stage's row."""
     surplus = fund.held_cents - _wanted(fund, table, bonuses, parameters, 0)
     if surplus <= 0:
         return
@@ -155,7 +155,7 @@ def _wanted(
     parameters: Parameters,
     more_hits: int,
 ) -> int:
-    """Return what was paid, and what the work that is out or not accepted yet can still earn."""
+    """Return the cents that were paid, plus the most that open and undecided work can earn."""
     open_work = undecided(fund.stage).exclude(state=ReceiptState.REJECTED)
     live = fund.stage.postings.filter(worker__isnull=True, state__in=OPEN).count()
     more = table.items_per_hit * (live + open_work.count() + more_hits)
@@ -166,7 +166,7 @@ def _wanted(
 
 
 def undecided(stage: Stage) -> QuerySet[Submission]:
-    """Return the stage's submissions that were not counted, but for those of excluded workers."""
+    """Return the stage's submissions that are not counted yet, without excluded workers'."""
     blocked = WorkerBlock.objects.filter(
         collection=stage.collection_id, worker=OuterRef("lease__worker")
     )
@@ -175,12 +175,12 @@ def undecided(stage: Stage) -> QuerySet[Submission]:
 
 
 def cost_cents(cents: int, parameters: Parameters) -> int:
-    """Return what a bonus costs with the provider's fee; nothing costs nothing."""
+    """Return the cost of a bonus with the provider's fee; 0 for 0 cents."""
     return cents + budget.fee_cents(cents, parameters.pay) if cents else 0
 
 
 def most_cents(n_examples: int, table: StageTable, parameters: Parameters) -> int:
-    """Return what the bonuses of this many examples cost at most, with fees."""
+    """Return the most that the bonuses of this many examples can cost, with fees."""
     bonuses = bonuses_of(table)
     if bonuses is None:
         return 0
@@ -188,11 +188,11 @@ def most_cents(n_examples: int, table: StageTable, parameters: Parameters) -> in
 
 
 def award_bonuses(stage: Stage, now: datetime) -> int:
-    """Count the stage's submissions that were approved since, and return how many bonuses are due.
+    """Count the stage's newly approved submissions, and return the number of new bonuses due.
 
-    Accepted is what was approved and not dropped until its hours of waiting were over (HotpotQA
-    A.2); what is dropped later stays counted. Safe to run twice and at once: a submission is
-    counted once, a bonus has one key. Locks the stage.
+    An example is accepted if it was approved, and was not dropped before its waiting hours were
+    over (HotpotQA A.2). An example that is dropped later stays counted. It is safe to run this
+    twice or in parallel: a submission is counted once, and a bonus has one key. Locks the stage.
     """
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
@@ -211,9 +211,10 @@ def award_bonuses(stage: Stage, now: datetime) -> int:
 
 
 def uncounted(stage: Stage) -> QuerySet[Any]:
-    """Return the submissions that were approved and not counted yet, with their `examples`.
+    """Return the approved submissions that are not counted yet, with their `examples`.
 
-    Those of an excluded worker wait: all their questions are dropped, until that is taken back.
+    Submissions of an excluded worker wait: their questions are dropped until the exclusion is taken
+    back.
     """
     return (
         undecided(stage)
@@ -225,16 +226,16 @@ def uncounted(stage: Stage) -> QuerySet[Any]:
 
 
 def waits_to_count(stage: Stage, worker: Worker) -> bool:
-    """Return whether approved work of the worker has not counted for the stage's bonuses yet."""
+    """Return whether approved work of the worker is not counted yet for the stage's bonuses."""
     table = parameters_of(stage.collection).stages()[stage.name]
     waiting = uncounted(stage).filter(lease__worker=worker)
     return bonuses_of(table) is not None and waiting.exists()
 
 
 def ranked_for_prizes(stretches: Iterable[Stretch]) -> list[tuple[str, int]]:
-    """Return (worker, examples), the best first, without people who were forgotten.
+    """Return (worker, examples), the best first, without workers whose identity was deleted.
 
-    Nothing can be sent to them: the next worker takes their place.
+    Nothing can be sent to such workers, so the next worker takes their place.
     """
     ranked = ranking(stretches)
     workers = Identity.objects.filter(worker__in=[worker for worker, _ in ranked])
@@ -243,7 +244,7 @@ def ranked_for_prizes(stretches: Iterable[Stretch]) -> list[tuple[str, int]]:
 
 
 class ExampleCounter:
-    """One pass over new submissions of a stage whose row is locked."""
+    """Counts new submissions of a stage in one pass; expects the lock of the stage's row."""
 
     def __init__(
         self, fund: BonusFund, bonuses: BonusesTable, parameters: Parameters, now: datetime
@@ -309,7 +310,7 @@ class ExampleCounter:
         cost = cost_cents(cents, self.parameters)
         missing = cost - (self.fund.held_cents - self.fund.paid_cents)
         if missing > 0:
-            # What was accepted is owed even where less was held for it, as for work that was
+            # A bonus for accepted work is owed even if less was reserved, as for work that was
             # rejected or excluded in between.
             budget.hold_anyway(self.fund.stage.collection_id, missing, "bonuses", self.now)
             self.fund.held_cents += missing
@@ -341,13 +342,14 @@ def stretches_of_block(stage: Stage, worker: str, first: int, last: int) -> list
 
 
 def progress_of(lease: Lease) -> dict[str, Any] | None:
-    """Return {"round", "block"} of the lease's worker, or None where no bonus is promised.
+    """Return {"round", "block"} of the lease's worker; None if no bonus is promised.
 
-    Of what still waits to be counted all that is approved and not dropped until now is in it.
-    round: {"every", "done", "own", "place", "cents", "lacking", "next_cents"}: how many of the
-    round's examples are accepted, the worker's own, their place where it earns `cents`, and how
-    many more would lead to the next better bonus. block: {"size", "own", "per_hour", "paces"}.
-    In both, `can_fill` says whether the collection has seeds enough for it to be earned at all.
+    Work that waits to be counted is included if it is approved and not dropped yet. round:
+    {"every", "done", "own", "place", "cents", "lacking", "next_cents"}. `done` of the round's
+    examples are accepted, `own` of them are the worker's. `place` earns `cents`; it is None if it
+    earns nothing. With `lacking` more examples the worker would earn `next_cents`. block: {"size",
+    "own", "per_hour", "paces"}. In both, `can_fill` says whether the collection has enough seeds
+    to fill the round or the block.
     """
     stage = lease.unit.stage
     table = parameters_of(stage.collection).stages()[stage.name]
@@ -355,7 +357,7 @@ def progress_of(lease: Lease) -> dict[str, Any] | None:
     if bonuses is None:
         return None
     waiting = list(uncounted(stage).values_list("lease__worker_id", "examples", "active_seconds"))
-    # Positions count up, so the last says how many there are at most, without counting them.
+    # Positions count up, so the last one bounds the number of seeds without counting them.
     seeds = Seed.objects.filter(collection=stage.collection_id)
     last: int = seeds.aggregate(last=Max("position"))["last"] or 0
     most = last * max(map(table.redundancy.most_of, FOLDS))
@@ -379,7 +381,7 @@ def _round(
     ranked = ranked_for_prizes([*stretches_of_round(stage, first, first + every), *later])
     own = dict(ranked).get(worker, 0)
     place = next((at for at, (who, _) in enumerate(ranked) if who == worker), len(ranked))
-    # The place one better, or the last that earns something, is what they are after.
+    # The place to reach next: one better, or the last that earns something.
     wanted = min(place, len(prizes)) - 1 if own else min(len(ranked), len(prizes) - 1)
     above = ranked[wanted][1] if 0 <= wanted < len(ranked) else 0
     in_sight = wanted >= 0
@@ -419,10 +421,10 @@ def _block(
 
 
 def enter_bonus(lease: Lease, key: str, cents: int, reason: str, by: str, now: datetime) -> Payment:
-    """Return a new bonus for work that was handed in, with its fee; the budget is the caller's.
+    """Create a bonus for handed-in work, with its fee, and return it; the caller books the budget.
 
-    `by` is who gave it, blank where a rule promises it. Raises IntegrityError for a `key` that is
-    entered already.
+    `by` is the person who gave it, blank if a rule promises it. Raises IntegrityError for a `key`
+    that exists already.
     """
     stage = lease.unit.stage
     return Payment.objects.create(

@@ -1,4 +1,4 @@
-"""What workers write: questions, answers, and seeds they skipped."""
+"""Models of what workers write: questions, answers, and seeds that they skipped."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -9,10 +9,10 @@ from tasks.models.work import Submission, Unit
 
 
 class Question(models.Model):
-    """`payload` holds what one protocol adds: evidence spans and picked links.
+    """A question about a seed.
 
-    `fold` is copied from the seed, `redundancy` follows from it, `key` names the question by
-    its content.
+    `payload` has what one protocol adds, such as evidence spans and picked links. `key` names the
+    question by its content.
     """
 
     stage = models.ForeignKey("collector.Stage", models.CASCADE, related_name="questions")
@@ -72,11 +72,12 @@ class UnitItem(models.Model):
 
 
 class Answer(models.Model):
-    """`payload` holds spans, value, unit, reason and evidence; the writer never answers.
+    """An answer to a question, which is never by the question's writer.
 
-    One read from published files has neither a submission nor a worker; nor has a correction, which
-    the requester `corrected_by` entered in place of the votes: it is released, and no vote. It
-    rests on the vote that it `corrects`, or whose labels it takes, and counts while that vote does.
+    `payload` has spans, value, unit, reason and evidence. An answer from published files has
+    neither a submission nor a worker. Neither has a correction, which the requester `corrected_by`
+    entered in place of the votes. A correction is released, but it is not a vote. It depends on the
+    vote that it `corrects`, or whose labels it takes, and counts only while that vote counts.
     """
 
     question = models.ForeignKey(Question, models.PROTECT, related_name="answers")
@@ -92,7 +93,7 @@ class Answer(models.Model):
     payload = models.JSONField(default=dict)
     synthetic = models.BooleanField(default=False)
     corrected_by = models.CharField(max_length=150, blank=True, default="", db_default="")
-    # Of a few corrections of before it is not known any more.
+    # It is unknown for a few older corrections.
     corrects = models.ForeignKey(
         "self", models.PROTECT, null=True, blank=True, related_name="+", db_index=False
     )
@@ -121,10 +122,10 @@ class Answer(models.Model):
 
 
 class LockedAnswer(models.Model):
-    """A worker's answer to a unit's item at `position`; what they were shown next rests on it.
+    """A worker's answer to a unit's item at `position`; what they were shown next depends on it.
 
-    It belongs to the worker and the unit, as a draft does: a lease that is cut off and taken again
-    goes on after it.
+    Like a draft, it belongs to the worker and the unit. So a lease that is interrupted and taken
+    again continues after it.
     """
 
     unit = models.ForeignKey(Unit, models.CASCADE, related_name="locked_answers")
@@ -146,7 +147,10 @@ class LockedAnswer(models.Model):
 
 
 class Skip(models.Model):
-    """Handed in, and paid, like what is written; the seed goes to somebody else, or to nobody."""
+    """A seed that a worker skipped; it is handed in and paid like a question.
+
+    The seed then goes to another worker, or to nobody.
+    """
 
     stage = models.ForeignKey("collector.Stage", models.CASCADE, related_name="skips")
     submission = models.ForeignKey(Submission, models.PROTECT, related_name="skips")

@@ -1,8 +1,8 @@
-"""A stage's page before anybody works: with real texts, checked as it would be, and not stored.
+"""Shows a stage's page before anybody works: with real texts and real checks, but not stored.
 
-Pages read what they show from rows of a unit. Those are made here and taken back at once, so that
-each kind of stage shows its real page; where nobody has written what a stage takes up, something
-stands in for it.
+Pages read what they show from rows of a unit. These rows are made here and rolled back at once, so
+that each kind of stage shows its real page. If nobody has written the questions that a stage needs,
+placeholders stand in for them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,12 +25,12 @@ from tasks.work.kinds.registry import kind_of
 from tasks.work.reading import article_page, results_of
 from tasks.work.submissions import CheckedSubmission, examine
 
-# How a page is looked at: before it is accepted, at work, or in one of the roles of its kind.
+# The views of a page: before the HIT is accepted, at work, or in one of the roles of its kind.
 BEFORE, WORK = "before", "work"
-# After every unit that there is.
+# The position of the preview's unit: after all others.
 LAST = 2**31 - 1
 NOBODY = "preview"
-# The mark at its end keeps its full stop there in a corpus that runs to the left.
+# The mark at the end keeps the full stop there in a right-to-left corpus.
 NOBODYS_QUESTION = "Here stands a question that another worker has asked.\u200e"
 
 
@@ -38,7 +38,7 @@ NOBODYS_QUESTION = "Here stands a question that another worker has asked.\u200e"
 class Shown:
     """What a stage's page shows: its lease, not stored, and its items.
 
-    `source`: whether they are "seeds", "questions" that are there, or "invented" ones.
+    `source`: "seeds", "questions" for real questions, or "invented" for placeholders.
     """
 
     lease: Lease
@@ -47,7 +47,7 @@ class Shown:
 
 
 def views_of(stage: Stage, now: datetime) -> list[str]:
-    """Return how the stage's page can be looked at; at work only where there are seeds."""
+    """Return the views of the stage's page; without seeds, only the one before accepting."""
     if not stage.collection.seeds.exists():
         return [BEFORE]
     if kind_of(stage).pairs_workers:
@@ -56,7 +56,7 @@ def views_of(stage: Stage, now: datetime) -> list[str]:
 
 
 def source_of(stage: Stage) -> str:
-    """Return what the page is shown with, as Shown.source; raises IndexError without seeds."""
+    """Return what the page shows, as in Shown.source; raises IndexError without seeds."""
     with _shown(stage) as shown:
         return shown.source
 
@@ -64,7 +64,7 @@ def source_of(stage: Stage) -> str:
 def page_of(stage: Stage, view: str, now: datetime, trial: Mapping[str, object]) -> bytes:
     """Return the stage's page in one of its views; nothing is stored.
 
-    trial: by which secret, and at which addresses, the page asks what would be said of its work.
+    trial: the secret and the addresses by which the page has its work checked.
     """
     words = current_text(stage.collection, stage.name)
     setting = lease_context.stage_context_of(stage.pk, words.pk)
@@ -80,7 +80,7 @@ def page_of(stage: Stage, view: str, now: datetime, trial: Mapping[str, object])
 
 
 def check_of(stage: Stage, data: object) -> CheckedSubmission:
-    """Return what would be said of a submission of the page at work; nothing is stored."""
+    """Return the result of checking a submission from the page at work; nothing is stored."""
     with _shown(stage) as shown:
         return examine(shown.lease, data, shown.items)
 
@@ -92,9 +92,9 @@ def linked_article(stage: Stage, item: str, title: str) -> bytes | None:
 
 
 def searched(stage: Stage, query: str) -> list[dict[str, Any]] | None:
-    """Return what a search on the page at work finds; None where its workers may not search.
+    """Return what a search on the page at work finds; None if its workers may not search.
 
-    Raises RetrievalError where the corpus cannot be searched.
+    Raises RetrievalError if the corpus cannot be searched.
     """
     if not kind_of(stage).searches:
         return None
@@ -103,7 +103,7 @@ def searched(stage: Stage, query: str) -> list[dict[str, Any]] | None:
 
 @contextmanager
 def _shown(stage: Stage) -> Iterator[Shown]:
-    """Make the rows that the page reads, and take them back when the block is left."""
+    """Make the rows that the page reads, and roll them back at the end of the block."""
     table = parameters_of(stage.collection).stages()[stage.name]
     with transaction.atomic():
         unit = Unit.objects.create(stage=stage, position=LAST, redundancy=1)
@@ -126,7 +126,7 @@ def _shown(stage: Stage) -> Iterator[Shown]:
 
 
 def _questions(stage: Stage, most: int) -> tuple[str, list[Question]]:
-    """Return questions that were written for the stage, else ones that stand in for them."""
+    """Return their source, and questions for the stage: written ones, else placeholders."""
     tables = parameters_of(stage.collection).stages()
     name = tables[stage.name].items_from
     while tables[name].items_from != "seeds":

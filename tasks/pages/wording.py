@@ -27,7 +27,7 @@ def price(cents: int, parameters: Parameters) -> str:
 
 
 def pay(cents: int, table: StageTable, parameters: Parameters) -> str:
-    """Return all that a HIT pays: its reward and what is beside it, in the marketplace's words."""
+    """Return in words all that a HIT pays: its reward, its bonuses and the pay for waiting."""
     promise, parts = kind_of(table).extra_pay(table), [price(cents, parameters)]
     if promise.bonus_cents:
         parts.append(f"up to {price(promise.bonus_cents, parameters)} in bonuses")
@@ -51,8 +51,8 @@ def fill_placeholders(
 ) -> str:
     """Return `text` with every {name} of a number or a contact replaced by its value.
 
-    Every number and name of the stage's own table, its bonuses, and of the tables [seeds] and
-    [checks] can be named. A HIT put up before the reward was changed pays its own: `reward_cents`.
+    {name} can be any number or text of the stage's own table, of its bonuses, and of the tables
+    [seeds] and [checks]. reward_cents: the reward of a HIT that was posted before a change of it.
     """
     table = parameters.stages().get(stage_name)
     values: dict[str, object] = {
@@ -78,7 +78,7 @@ def fill_placeholders(
 
 
 def unknown_placeholders(text: str, parameters: Parameters, stage_name: str) -> list[str]:
-    """Return each {name} in the text of a stage that nothing stands for; comments may hold any."""
+    """Return each {name} in a stage's text that has no value; comments may have any."""
     filled = fill_placeholders(text, Collection(), parameters, stage_name)
     return PLACEHOLDER.findall(COMMENT.sub("", filled))
 
@@ -86,6 +86,6 @@ def unknown_placeholders(text: str, parameters: Parameters, stage_name: str) -> 
 def markdown(text: str) -> str:
     """Return Markdown as HTML; raw HTML in it is shown as text.
 
-    Its headings are one level lower than written: the page around it has the first one.
+    Its headings become one level lower, because the page around it has the first level.
     """
     return html_of(text, lowered=1)

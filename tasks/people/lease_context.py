@@ -1,4 +1,4 @@
-"""A worker's stay as a request meets it: the lease and the rows around it, in one statement."""
+"""Reads a request's lease with the rows around it, in one SQL statement."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -88,10 +88,10 @@ class LeaseContext:
 
 
 def resume(entry: Entry) -> LeaseContext | None:
-    """Return the live stay that the entry claims, or None: what a reload needs.
+    """Return the lease that an entry claims, or None; a reloaded page needs it.
 
-    One that ran out of time goes on with what was written, which can still be handed in as long
-    as the entry is proven.
+    A lease that ran out of time goes on with its draft, which can still be handed in as long as the
+    entry is proven.
     """
     if entry.preview:
         return None
@@ -116,9 +116,9 @@ def resume(entry: Entry) -> LeaseContext | None:
 
 
 def context_of(lease: Lease) -> LeaseContext:
-    """Return a lease that was claimed just now as its page needs it.
+    """Return a lease that was claimed just now, as its page needs it.
 
-    One that was made then has the rows around it already; one that was there before has not.
+    A new lease has the rows around it already. For a lease that existed before, they are read.
     """
     if not UNIT.is_cached(lease):
         found = _context(LEASE_WITH_DRAFT_QUERY.first("lease.id = %(lease)s", lease=lease.pk))
@@ -132,12 +132,12 @@ def context_of(lease: Lease) -> LeaseContext:
 
 @kept_once_committed(64)
 def words_of(text_id: int) -> CollectionText:
-    """Return one version of words that workers read; it never changes."""
+    """Return one version of a text for workers; a version never changes."""
     return CollectionText.objects.get(pk=text_id)
 
 
 def held_lease(lease_id: int, worker_id: str) -> Lease | None:
-    """Return a worker's lease, in whatever state, with the rows around it; None without one."""
+    """Return a worker's lease, in any state, with the rows around it; None if there is none."""
     row = LEASE_QUERY.first(
         "lease.id = %(lease)s AND lease.worker_id = %(worker)s", lease=lease_id, worker=worker_id
     )
@@ -184,7 +184,7 @@ def with_parameters(stage: Stage, collection: Collection, parameters: str) -> St
 
 @lru_cache(maxsize=64)
 def _parsed(parameters: str) -> StoredParameters:
-    """Return a collection's parameters, kept by their content."""
+    """Return a collection's parameters, cached by their JSON text."""
     return StoredParameters(parameters)
 
 
@@ -199,7 +199,7 @@ def session_token(session: Session) -> str:
 
 
 def session_of(token: str, now: datetime) -> Session | None:
-    """Return the session a consent form belongs to; None for a forged token or an ended stay."""
+    """Return the session of a consent form; None for a forged token or an ended session."""
     try:
         pk, worker_id = signing.loads(token, salt=SESSION_SALT)
     except (signing.BadSignature, ValueError, TypeError):
@@ -211,7 +211,7 @@ def session_of(token: str, now: datetime) -> Session | None:
 def bearers_lease(request: HttpRequest) -> Lease:
     """Return the lease of `Authorization: Bearer <token>`, with the rows around it.
 
-    Raises AuthenticationFailed for anything but a good token.
+    Raises AuthenticationFailed for an invalid token.
     """
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     try:
@@ -221,7 +221,7 @@ def bearers_lease(request: HttpRequest) -> Lease:
     except (signing.BadSignature, ValueError, TypeError):
         raise AuthenticationFailed(GONE) from None
     lease = held_lease(pk, worker_id)
-    # A person who was forgotten has no address left to hand anything back to.
+    # Once a person's data was erased, there is no address left to hand work in to.
     if lease is None or not lease.session.submit_url:
         raise AuthenticationFailed(GONE)
     return lease

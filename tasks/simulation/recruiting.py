@@ -1,4 +1,4 @@
-"""Puts a crowd together: who the workers are, how each behaves, by which script they type."""
+"""Creates a crowd of simulated workers, each with a behaviour and a script that fills in pages."""
 
 import math
 import random
@@ -31,7 +31,7 @@ from tasks.work.reading import article_page
 
 # Longer names do not fit the marketplace's field.
 LONGEST_SLUG = 40
-# Partners wait for each other, so that everybody needs a thread of their own, within reason.
+# Partners wait for each other, so that every worker needs a thread, up to this number.
 MOST_THREADS = 64
 INSPECTOR = "simulation"
 
@@ -50,12 +50,13 @@ def recruit(
     observer: Observer | None = None,
     most_seconds: float = math.inf,
 ) -> Crowd:
-    """Return a crowd that is ready to run; the same seed brings the same workers back.
+    """Return a crowd that is ready to run; the same seed gives the same workers.
 
-    behaviour: a name of BEHAVIOURS or "mixed". replay: real work to type where it fits. observer:
-    is told what the workers meet; with one, a worker who is stuck leaves and the others go on.
-    most_seconds: then nobody begins more. Raises ProtocolError where the protocol has no simulated
-    workers, ValueError for a replay by one alone: the writer of a question never answers it.
+    behaviour: a name of BEHAVIOURS or "mixed". replay: real work to type if it fits. observer:
+    receives what the workers meet; with one, a worker who is stuck leaves and the others go on.
+    most_seconds: after this time nobody begins more. Raises ProtocolError if the protocol has no
+    simulated workers. Raises ValueError for a replay by a single worker, because the writer of a
+    question never answers it.
     """
     if replay is not None and n_workers < 2:
         raise ValueError("Replay with two workers at least: nobody answers their own questions.")
@@ -90,7 +91,7 @@ def recruit(
 
 
 def mark_replayed(recruits: "Sequence[Recruit]", replay: RealWork | None) -> None:
-    """Mark what real work, typed again, does not hold: how long it took, and what was added."""
+    """Mark what is not real in replayed work: the times, and what was added."""
     if replay is None:
         return
     forget_times([one.worker_id for one in recruits if one.worker_id])
@@ -98,7 +99,7 @@ def mark_replayed(recruits: "Sequence[Recruit]", replay: RealWork | None) -> Non
 
 
 class Recruit:
-    """One worker's way of working: behaviour, own source of choices, and perhaps real work."""
+    """How one worker works: a behaviour, a random generator, and maybe real work to replay."""
 
     def __init__(
         self,
@@ -125,9 +126,9 @@ class Recruit:
         )
 
     def introduce(self, person: str, hit: str) -> bool:
-        """Return whether the HIT is the collection's, after saying that the worker is simulated.
+        """Mark the worker as simulated, and return whether the HIT is of the collection.
 
-        One who only types real work is not, until they add to it.
+        A worker who only types real work is not marked until they add to it.
         """
         if not self.worker_id:
             synthetic = self._replay is None
@@ -135,7 +136,7 @@ class Recruit:
         return crowd.is_ours(self._collection, hit)
 
     def script(self) -> Script:
-        """Return what the worker types into a page."""
+        """Return the function that fills in a page for the worker."""
         return self._fill if self._replay is None else self._fill_again
 
     def talk(self, page: Mapping[str, Any]) -> Conversation:
@@ -162,16 +163,16 @@ class Recruit:
 
 
 def real_work(protocol: str, path: Path) -> RealWork:
-    """Return the real work in a file; raises ValueError, ProtocolError with what to do."""
+    """Return the real work in a file; raises ValueError or ProtocolError, saying what to do."""
     return get_protocol(protocol).part(SIMULATED, "replay").replay(path)
 
 
 def inspect_waiting(
     collection: Collection, judge: Callable[..., tuple[bool, str]], now: datetime
 ) -> list[bool]:
-    """Grant or decline every simulated worker's submission that waits; returns what was decided.
+    """Grant or decline every waiting submission of a simulated worker; return the decisions.
 
-    judge: the protocol's `inspect`. What a person made is left to a person.
+    judge: the protocol's `inspect`. Submissions of people are left to people.
     """
     waiting = Grant.objects.filter(
         qualification__stage__collection=collection,
@@ -198,7 +199,7 @@ def inspect_waiting(
 
 
 def _opener(lease: Lease, items: list[Item]) -> Callable[[str, str], Any]:
-    """Return what opens a linked article as the worker's page does."""
+    """Return a function that opens a linked article as the worker's page does."""
 
     def open_article(item: str, title: str) -> Any:
         page = article_page(lease, items, item, title)

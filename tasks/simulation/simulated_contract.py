@@ -1,4 +1,4 @@
-"""What a protocol offers its simulated workers: behaviours, how they fill in pages, real work."""
+"""The interface of a protocol's simulated.py: filling in pages, dialogs, replays of real work."""
 
 import random
 from abc import ABC, abstractmethod
@@ -12,13 +12,13 @@ from tasks.simulation.behaviour import Behaviour
 from tasks.simulation.worker import Opener
 from tasks.work.kinds.kind import Data, Item
 
-# What a page is told, and what it sends: JSON.
+# The state that a page gets, and the data that it sends, as JSON values.
 State = Mapping[str, object]
 Sent = dict[str, object]
 
 
 class SimulatedPart(Protocol):
-    """simulated.py: pure; all chance comes from `rng`."""
+    """simulated.py of any protocol: pure; all randomness comes from `rng`."""
 
     def fill(
         self, page: State, behaviour: Behaviour, rng: random.Random, open_article: Opener
@@ -50,18 +50,18 @@ Page = tuple[str, Sequence[Paragraph]]
 
 
 class RealWork(ABC):
-    """The work of one file; a protocol's own says what was done on which page."""
+    """The work in one official file; a protocol's subclass says what was done on which page."""
 
     # The stages that are published, the one that starts from seeds first.
     stages: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def overrides(self) -> dict[str, object]:
-        """Return the parameters that let the collection hold exactly this work, by dotted key."""
+        """Return, by dotted key, the parameters of a collection that has exactly this work."""
 
     @abstractmethod
     def cost_cents(self, parameters: Parameters) -> int:
-        """Return the budget that the work needs at most."""
+        """Return the largest budget that the work can need."""
 
     @abstractmethod
     def pages(self) -> Iterable[Page]:
@@ -69,7 +69,7 @@ class RealWork(ABC):
 
     @abstractmethod
     def kinds_of(self, number: int) -> tuple[str, ...]:
-        """Return the kinds of stage that worker `number`, from 0, may take; all for none."""
+        """Return the kinds of stage that worker `number`, from 0, may take; () for all kinds."""
 
     @abstractmethod
     def fill(
@@ -79,14 +79,14 @@ class RealWork(ABC):
         rng: random.Random,
         open_article: Opener,
     ) -> tuple[dict[str, object], bool]:
-        """Return what was done on this page, and whether nothing had to be added to it."""
+        """Return what was done on this page, and whether all of it is real work."""
 
     def speak(self, state: Mapping[str, object]) -> dict[str, object]:
         """Return what was said next in this live dialog; for files of dialogs."""
         raise NotImplementedError(f"{type(self).__name__} holds no dialogs.")
 
     def finish(self) -> None:
-        """Do what can be done only when all work is done; mostly nothing."""
+        """Do what is possible only after all work is done; by default nothing."""
         return
 
     def seeds(self) -> Iterable[tuple[Sequence[str], dict[str, object]]] | None:
@@ -94,7 +94,7 @@ class RealWork(ABC):
         return None
 
     def sentences(self) -> Mapping[str, list[list[int]]]:
-        """Return the sentences of first paragraphs by title; none where they are to be found."""
+        """Return the sentences of first paragraphs by title; {} if a splitter is to find them."""
         return {}
 
 
@@ -106,7 +106,7 @@ class Replays(Protocol):
 
 
 class SimulatedModule(SimulatedPart, Speaks, Inspects, Replays, Protocol):
-    """All that is called of simulated.py."""
+    """All functions of simulated.py that are called."""
 
 
 SIMULATED = Part[SimulatedModule]("simulated", SimulatedModule, SimulatedPart)

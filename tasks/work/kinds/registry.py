@@ -33,12 +33,12 @@ _KINDS: dict[str, StageKind] = {
 
 
 def register(kind: StageKind) -> None:
-    """Make a kind known that stands in a room above this one."""
+    """Register a kind that is defined in an app above this one."""
     _KINDS[kind.name] = kind
 
 
 class HasKind(Protocol):
-    """A stage's row or its table of the parameters."""
+    """An object that names a kind: a stage's row, or its table of parameters."""
 
     @property
     def kind(self) -> str:
@@ -46,12 +46,12 @@ class HasKind(Protocol):
 
 
 def kind_of(stage: HasKind) -> StageKind:
-    """Return the kind of a stage, by its row or its table; raises ProtocolError for none."""
+    """Return the kind of a stage's row or table; raises ProtocolError for an unknown kind."""
     return get_kind(stage.kind)
 
 
 def get_kind(name: str) -> StageKind:
-    """Return the kind called `name`; raises ProtocolError when there is none."""
+    """Return the kind called `name`; raises ProtocolError if there is none."""
     try:
         return _KINDS[name]
     except KeyError:
@@ -59,5 +59,5 @@ def get_kind(name: str) -> StageKind:
 
 
 def kinds_that_pair() -> list[str]:
-    """Return the names of the kinds of stage that bring two workers together."""
+    """Return the names of the kinds of stage that pair two workers."""
     return [name for name, kind in _KINDS.items() if kind.pairs_workers]

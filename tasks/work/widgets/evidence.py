@@ -1,4 +1,4 @@
-"""An answer in two lengths with its evidence: passages of a corpus and the words in them."""
+"""Cleans answers in two lengths with their evidence: marked words in passages of a corpus."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -11,12 +11,12 @@ from tasks.work.widgets.problems import Cleaned, Problem, clean_all
 from tasks.work.widgets.problems import PageItem as Item
 from tasks.work.widgets.words import n_words
 
-# From (document, place in it) to a passage's text, None where no such passage may be cited.
+# From (document, place in it) to a passage's text; None if no such passage may be cited.
 TextOf = Callable[[str, int], str | None]
 FIELD = "evidence"
-# Of what was searched for and opened; more tell nothing new.
+# The most searches, and the most opened passages, that are stored; more add nothing new.
 MOST_LOGGED = 200
-# As long as the columns that keep a document's id, or an article's title.
+# The length of the columns for a document's id and an article's title.
 MOST_NAME = 300
 # Two letters or digits of a script that writes blanks between words: no word ends between them.
 _INSIDE = re.compile(rf"[^\W{UNSPACED}]{{2}}")
@@ -25,7 +25,7 @@ CUT = "A mark cuts through a word: mark whole words."
 CATEGORY = "Choose a type of question."
 TYPE = "Answer the question, or say that the documents do not."
 
-# What is kept of a set that was skipped, beside the reason.
+# What is stored of a skipped set besides the reason.
 _NOTHING: dict[str, Any] = {
     "text": "",
     "category": None,
@@ -44,10 +44,10 @@ def is_inside_word(text: str, at: int) -> bool:
 def clean(
     raw: object, text_of: TextOf, *, most: int, most_words: int
 ) -> tuple[list[dict[str, Any]], list[Problem]]:
-    """Return pieces of evidence and what is wrong with the others.
+    """Return the pieces of evidence, and the problems with any of them.
 
     Each is {"document", "paragraph", "start", "end", "text"}: offsets in code points into the
-    passage, half-open, the text always the passage's own.
+    passage, half-open. The text is always taken from the passage.
     """
     if raw is None:
         return [], []
@@ -101,11 +101,12 @@ def _place(entry: object) -> tuple[str, int] | None:
 def clean_written(
     raw: object, items: Sequence[Item], checks: EvidenceChecks, categories: Collection[str]
 ) -> Cleaned:
-    """Return {"questions": […]}, one for each item in order, and what cannot be read.
+    """Return {"questions": […]}, one for each item in order, and the problems.
 
-    Each is {"item", "text", "category", "type", "short", "full", "evidence", "skipped", "reason"};
-    `type` is "answer", "none" for what the passages only seem to answer (then `evidence` is what
-    looks like it), or None. Of a skipped set only the reason is kept.
+    Each is {"item", "text", "category", "type", "short", "full", "evidence", "skipped", "reason"}.
+    `type` is "answer", "none" or None. "none" means that the passages only seem to answer the
+    question; then `evidence` is what looks like an answer. Of a skipped set only the reason is
+    kept.
     """
 
     def written(entry: dict[str, Any], item: Item) -> Cleaned:
@@ -134,7 +135,7 @@ def clean_answered(
     text_of: Callable[[str, str, int], str | None],
     checks: EvidenceChecks,
 ) -> Cleaned:
-    """Return {"answers": […]}, one for each item in order, and what is wrong.
+    """Return {"answers": […]}, one for each item in order, and the problems.
 
     Each is {"item", "type", "short", "full", "evidence", "reason", "searches", "opened"}; `type`
     is "answer", "none", "bad" or None. text_of: (item id, document, place in it) → text.
@@ -181,7 +182,7 @@ def _words(
 
 
 def _searches(entry: dict[str, Any], checks: EvidenceChecks) -> list[str]:
-    """Return what was searched for, in order; what cannot be read is left out."""
+    """Return the searches in order, without those that cannot be read."""
     sent = entry.get("searches")
     kept = sent[:MOST_LOGGED] if isinstance(sent, list) else []
     words = (text.clean(one, most_characters=checks.max_query_characters) for one in kept)
@@ -189,7 +190,7 @@ def _searches(entry: dict[str, Any], checks: EvidenceChecks) -> list[str]:
 
 
 def _opened(entry: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return which passages were opened, in order; what cannot be read is left out."""
+    """Return the opened passages in order, without those that cannot be read."""
     sent = entry.get("opened")
     kept = [_place(one) for one in sent[:MOST_LOGGED]] if isinstance(sent, list) else []
     places = dict.fromkeys(place for place in kept if place and len(place[0]) <= MOST_NAME)

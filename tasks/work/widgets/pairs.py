@@ -1,4 +1,4 @@
-"""What is written about, or answered from, each pair of paragraphs of a page."""
+"""Cleans questions about pairs of paragraphs, and answers from such pairs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,14 +12,14 @@ from tasks.work.widgets.problems import PageItem as Item
 def clean_written(raw: object, items: Sequence[Item], checks: PairChecks) -> Cleaned:
     """Return {"pairs": […]}, a question with its answer and facts for each item, or a skip.
 
-    Each is {"item", "text", "type", "spans", "facts", "skipped", "reason"}; of a skipped pair
-    only the reason is kept. A problem's index counts the page's items.
+    Each is {"item", "text", "type", "spans", "facts", "skipped", "reason"}. Of a skipped pair only
+    the reason is kept. A problem's index is that of the item on the page.
     """
     return clean_all(raw, "pairs", "pair", items, lambda entry, item: _written(entry, item, checks))
 
 
 def clean_answered(raw: object, items: Sequence[Item], checks: PairChecks) -> Cleaned:
-    """Return {"answers": […]}, each {"item", "type", "spans", "facts"}, and what is wrong."""
+    """Return {"answers": […]}, each {"item", "type", "spans", "facts"}, and the problems."""
     return clean_all(
         raw, "answers", "pair", items, lambda entry, item: _answered(entry, item, checks)
     )
