@@ -107,7 +107,7 @@ class LongWork(models.Model):
         """Return the query for unfinished work that no living process has claimed."""
         silent = over("free_at", now, SILENT)
         if CLOCK.has_jumped():
-            # The machine slept. The process with the claim slept too, and will soon renew it.
+            # The clock jumped, as after sleep: the process with the claim will soon renew it.
             silent &= Q(state=WorkState.WAITING)
         free = Q(free_at__isnull=True) | silent
         return cls._default_manager.filter(free, state__in=cls.GOING_ON)

@@ -153,8 +153,8 @@ def _asked_before(collection: Collection) -> dict[int, tuple[int, int]]:
 class _Context:
     """What records of a chunk need besides its rows.
 
-    key: the key of the pseudonyms. read: paragraphs by id. labelling: names of the label stages.
-    out: ids of excluded workers. asked_before: see `_asked_before`.
+    key: the key of the pseudonyms. read: paragraphs by id. labelling: names of the stages that
+    label decided questions. out: ids of excluded workers. asked_before: see `_asked_before`.
     """
 
     key: str

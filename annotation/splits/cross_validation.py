@@ -270,7 +270,7 @@ def fold_of(keys: Iterable[str], n_folds: int, seed: int) -> dict[str, int]:
 def questions_to_judge(collection: Collection) -> QuerySet[Question]:
     """Return every kept question whose writer was not judged to be single-hop.
 
-    Questions that a release withholds are left out: no reader may learn from their answers.
+    Questions that a release withholds are left out: no reader learns from their answers any more.
     """
     easy = [worker for worker, row in decisions(collection).items() if row.single_hop]
     rows = kept_questions(collection).exclude(worker_id__in=easy)

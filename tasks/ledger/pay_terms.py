@@ -60,7 +60,7 @@ def n_under_way(collection: Collection) -> int:
 def _hours_by_time(
     collection: Collection, parameters: Parameters
 ) -> list[tuple[float, datetime | None]]:
-    """Return each number of hours that held, with its end; the last holds now and ends at None."""
+    """Return each number of hours that held, with the time it ended; None for the present one."""
     changes = collection.revisions.filter(key=KEY).order_by("pk").values_list("old", "at")
     return [*changes, (parameters.pay.approve_after_hours, None)]
 

@@ -64,7 +64,7 @@ def spending_of(collection: Collection, whole: Totals) -> Spending:
         refused=Sum(CENTS, filter=Q(state=PaymentState.REFUSED), default=0),
     )
     if collection.state == CollectionState.FINISHED:
-        # No more work is given out, so nothing more will be spent.
+        # No more work is given out, so nothing more will be reserved.
         maximum = expected = bound
     else:
         maximum, expected = whole.maximum, whole.expected

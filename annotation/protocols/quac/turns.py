@@ -183,7 +183,7 @@ class Turn:
     number: from 0. section: its text without the token CANNOTANSWER. continuation: the letter of
     the official files. language: the section's; published files do not name theirs, which is
     English. previous: the turn before it in the dialog. synthetic: a simulated worker asked the
-    question or gave the released answer, so that the turn is not human work.
+    question or gave the released answer, so that the turn is no evidence about people.
     """
 
     qid: str
