@@ -4,7 +4,6 @@ The real marketplace is asked over its wire, inside this process.
 """
 
 from collections.abc import Iterator
-from io import StringIO
 from typing import Any
 
 import pytest
@@ -22,11 +21,11 @@ from marketplace.tests.visitor import Visitor
 from tasks.crowd import groups, requester_api
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import maintain
-from tasks.management.commands.simulate import Command
+from tasks.management.commands.simulate import Command, lines_of
 from tasks.models import Grant, GrantState
 from tasks.people import trusted
 from tasks.people.audience import audience_of, groups_needed
-from tasks.simulation.crowd import Result
+from tasks.simulation.crowd import Result, places_left
 from tasks.tests.making import make_collection
 from tasks.work.kinds.hit_words import title_of
 from tests.page_workers import run
@@ -211,10 +210,9 @@ def test_simulate_says_why_hits_were_left_that_members_alone_see(
     run("publish", "pilot")
     choose(rita, {"why": "Everybody may."})
     pilot.refresh_from_db()
-    printed = StringIO()
-    Command(stdout=printed)._print(pilot, Result(n_workers=8), as_json=False)
-    assert "none of them could take" in printed.getvalue()
-    assert "Only members of Lab panel see its HITs that are up" in printed.getvalue()
+    printed = " ".join(lines_of(pilot, Result(n_workers=8), places_left(pilot)))
+    assert "none of them could take" in printed
+    assert "Only members of Lab panel see its HITs that are up" in printed
 
 
 def test_a_collection_for_a_group_that_is_none_is_not_made(

@@ -86,7 +86,7 @@ class Command(ResultCommand):
             "places_left": left,
             "seconds": round(result.seconds, 1),
         }
-        return value, _lines(collection, result, left)
+        return value, lines_of(collection, result, left)
 
     def _prepared(self, options: dict[str, Any]) -> tuple[Collection, Any]:
         path, protocol = options["replay"], options["protocol"]
@@ -125,7 +125,7 @@ class Command(ResultCommand):
             return crowd.run(lambda result: bar.update(line, description=_done(result)))
 
 
-def _lines(collection: Collection, result: Result, left: dict[str, int]) -> Iterator[str]:
+def lines_of(collection: Collection, result: Result, left: dict[str, int]) -> Iterator[str]:
     """Yield what the workers did, and why they left what is left."""
     counts = result.counts
     yield f"{_done(result)}, in {result.seconds:.0f} s."
