@@ -15,7 +15,6 @@ from annotation.claimed_folders import leftovers, remove_leftovers
 from annotation.decisions.verdicts import decide_collection, replace_left_out
 from annotation.models import BaselineRun, CrossValidation, Fold, Rehearsal, ReleaseOrder
 from annotation.rehearsal.orders import rehearse
-from annotation.release.publish_release import fulfil, reconcile
 from annotation.release.release_folder import left_behind
 from annotation.splits.cross_validation import sum_up
 from annotation.splits.human_performance import sample_questions
@@ -41,6 +40,8 @@ def half_written() -> list[str]:
 
 def remove_half_written() -> None:
     """Remove them, and what they brought into place: nobody has been told of any."""
+    from annotation.release.publish_release import reconcile
+
     for base in _bases():
         if any(left_behind(base)):
             reconcile(base)
@@ -85,9 +86,16 @@ def decide(collection: Collection) -> int:
     return decided
 
 
+def release(order_id: int, now: datetime) -> None:
+    """Make the release that an order asks for; a process of the jobs starts without the means."""
+    from annotation.release.publish_release import fulfil
+
+    fulfil(order_id, now)
+
+
 # What takes long: the rows that say what is to do, and what does it.
 LONG_WORK: dict[str, tuple[type[LongWork], Callable[[int, datetime], object]]] = {
-    "release": (ReleaseOrder, fulfil),
+    "release": (ReleaseOrder, release),
     "upload": (DocumentUpload, read_upload),
     "rehearsal": (Rehearsal, rehearse),
     "fold": (Fold, train_alone),

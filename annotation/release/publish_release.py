@@ -340,9 +340,6 @@ def fulfil(order_id: int, now: datetime) -> None:
 
 
 def _make(order: ReleaseOrder) -> None:
-    # A process of the jobs starts without it.
-    from annotation.release.publish_release import Watcher, publish_release
-
     def recorded(release: Release, is_new: bool) -> None:
         sentence = "" if is_new else f"Nothing has changed since release {release.number}."
         order.finish(release=release, message=sentence)
