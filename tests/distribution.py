@@ -9,20 +9,25 @@ from xdist.scheduler import LoadScopeScheduling
 TOGETHER = ("tests/browser/",)
 # What waits for browsers and other processes begins first: everything else fills that time.
 FIRST = ("browser", "once", "data")
-# What shows, reports or releases rows that others have written asks little of a database, so the
-# suite has it on SQLite alone. On PostgreSQL it runs at rehearsals; in the suite, every page is
-# opened there by hostile visitors, and every protocol goes one whole way.
+# What shows, reports, splits or releases rows that others have written asks little of a database,
+# so the suite has it on SQLite alone. On PostgreSQL it runs at rehearsals; in the suite, every
+# page is opened there by hostile visitors, and every protocol goes one whole way.
 SHOWN = (
     "annotation/dashboard/",
     "annotation/management/",
     "annotation/mturk_import/",
     "annotation/protocols/",
+    "annotation/rehearsal/",
+    "annotation/release/",
     "annotation/replay/",
     "annotation/reports/",
+    "annotation/splits/",
     "readers/",
     "collector/candidates/",
     "collector/graph/",
     "collector/ingest/books/tests/test_real_books.py",
+    "collector/ingest/tests/test_fuzzing.py",
+    "collector/ingest/tests/test_real_dumps.py",
     "collector/retrieval/",
     "marketplace/tests/test_desk_",
     "marketplace/tests/test_old_links.py",
