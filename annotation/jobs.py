@@ -163,5 +163,5 @@ def remove_left_files() -> None:
 def do_long_work(kind: str, pk: int) -> None:
     """Do what a row asks for, unless somebody else does, or this machine cannot."""
     LONG_WORK[kind][1](pk, timezone.now())
-    # Of whoever had it before, and died.
+    # Of a process that had it before, and died.
     remove_leftovers()

@@ -87,7 +87,7 @@ class Environment(BaseModel):
         "text", description="json: a line of JSON for each step, to follow one piece of work by"
     )
     COLLECTOR_METRICS_TOKEN: Secret = Field(
-        "", description="lets whoever sends it read /metrics; empty: nobody, and nothing is counted"
+        "", description="clients that send it read /metrics; empty: nobody, and nothing is counted"
     )
     PORT: int = Field(8000, ge=1, le=65535, description="the port to listen on")
 

@@ -209,7 +209,7 @@ CELERY_WORKER_CONSUMER = "collector.serving.job_queue:LoneConsumer"
 # How often the jobs ask what is due: one query, however many collections there are.
 POLL_SECONDS = 2.0
 # A message that nobody has taken up for so long is dropped: those after it ask the same. By the
-# clock of whoever takes it up, which may be another machine's and ahead.
+# clock of the process that takes it up, which may be another machine's and ahead.
 MESSAGE_SECONDS = 60.0
 # Somebody waits for a partner, or for one who may have left; a queue of their own lets a worker
 # look after them while others wait for a marketplace.

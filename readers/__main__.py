@@ -1,4 +1,4 @@
-"""Trains a reader and lets it answer, in a process of its own that ends with whoever began it.
+"""Trains a reader and lets it answer, in a process of its own that ends with the one that began it.
 
 python -m readers FOLDER: reads train.jsonl, asked.jsonl and work.json there, keeps
 progress.json up to date, and writes predictions.jsonl at the end.

@@ -32,7 +32,7 @@ class Estimate:
 
 
 def dawid_skene(votes: Votes, rounds: int = ROUNDS, tolerance: float = TOLERANCE) -> Estimate:
-    """Return the estimate after at most so many rounds, beginning with the shares of the votes.
+    """Return the estimate after at most that many rounds, beginning with the votes' shares.
 
     Every item must have a vote. tolerance: -1 for all the rounds whatever they gain. (Dawid and
     Skene 1979; the steps, their order and their clipping are those of crowd-kit 1.4.)

@@ -1,4 +1,4 @@
-"""Trains what a requester asked for, in a process of its own that ends with whoever began it.
+"""Trains what a requester asked for, in a process of its own that ends with the one that began it.
 
 python -m annotation.baselines FOLDER: reads work.json there, keeps progress.json up to date,
 trains in FOLDER/out, and writes scores.json at the end. What was trained before goes on.

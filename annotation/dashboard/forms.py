@@ -364,7 +364,7 @@ class SetsForm(forms.Form):
         label="Most-linked pages",
         required=False,
         min_value=0,
-        help_text="Categories are cut to so many; 0 for all.",
+        help_text="The most pages of a category; 0 for all.",
     )
     defaults = forms.BooleanField(required=False, widget=forms.HiddenInput)
 

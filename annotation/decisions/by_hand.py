@@ -36,7 +36,7 @@ from tasks.work import units
 REASON = "by_hand"
 UNUSABLE = "bad"
 MAX_SENTENCE = MAX_WHY = 500
-SAY_WHY = "Say in the note why: whoever reads the dataset's log wants to know."
+SAY_WHY = "Say in the note why: readers of the dataset's log want to know."
 SAY_WHY_OF_WORKER = "Say why: it is kept with your name."
 
 

@@ -109,7 +109,7 @@ def _due(collection: Collection, parameters: Parameters) -> Iterator[QuerySet[Qu
 
 
 def decide_anew(collection: Collection, questions: Iterable[Question], now: datetime) -> None:
-    """Decide these questions by the votes that count now, whoever decided before.
+    """Decide these questions by the votes that count now, even where a person decided before.
 
     A question without any vote has no verdict, unless its writer or teacher is left out. Expects a
     transaction, and the questions in the order of their ids.
@@ -169,7 +169,7 @@ def lock(question: Question) -> None:
 
 
 def decide_by_votes(verdict: Verdict, now: datetime) -> None:
-    """Set the verdict, not saved, to what its votes say now, whoever decided before.
+    """Set the verdict, not saved, to what its votes say now, even where a person decided before.
 
     Expects its question locked. Raises ProtocolError for a collection that this installation
     cannot read.

@@ -1,4 +1,4 @@
-"""Rehearses a copy of a collection in a home of its own, and ends with whoever began it.
+"""Rehearses a copy of a collection in a home of its own, and ends with the process that began it.
 
 python -m annotation.rehearsal FOLDER, with COLLECTOR_HOME inside the folder and nothing that leads
 to another database, marketplace or broker: reads work.json and copy.jsonl there, keeps

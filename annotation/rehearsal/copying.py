@@ -145,7 +145,7 @@ def _in(model: type[models.Model], key: str, ids: Sequence[int]) -> Iterator[mod
 
 
 def _some(things: Iterable[T]) -> Iterator[list[T]]:
-    """Yield the things, so many at once."""
+    """Yield the things in batches."""
     rest = iter(things)
     while some := list(islice(rest, AT_ONCE)):
         yield some

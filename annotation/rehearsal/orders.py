@@ -33,7 +33,7 @@ MOST_WORKERS = 100
 # For the workers; what comes before and after has as long again as it usually needs.
 MOST_MINUTES = 15
 AROUND = timedelta(minutes=5)
-# So many of a collection are kept; older ones go.
+# The rehearsals of a collection that are kept; older ones go.
 MOST_KEPT = 5
 MODULE = "annotation.rehearsal"
 

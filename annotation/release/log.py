@@ -153,7 +153,7 @@ class AssignmentLine(Line):
 
 
 class TicketLine(Line):
-    """What became of an assignment to talk: whoever took it came to the waiting room.
+    """What became of an assignment to talk: the worker who took it came to the waiting room.
 
     `assignment` is the place at which it was taken, `roles` are those that its holder qualified
     for, `waited_seconds` how long they are paid to have waited.

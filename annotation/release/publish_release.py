@@ -146,7 +146,7 @@ def find_contexts(collection: Collection, say: Callable[[str], object] = lambda 
             paragraph.sentences = split(paragraph.text, collection.corpus.language)
             paragraph.splitter = version()
         Paragraph.objects.bulk_update(uncut, ["sentences", "splitter"])
-        # Whoever was quicker has stored the same.
+        # Another process was quicker and has stored the same.
         Context.objects.bulk_create(made, ignore_conflicts=True)
     return sum(map(len, missing.values()))
 

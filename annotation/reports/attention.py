@@ -309,7 +309,7 @@ def finishing_report(collection: Collection) -> FinishingReport:
 
 
 def _until(work: UnfinishedWork) -> str:
-    """Return how long whoever is at work may go on."""
+    """Return how long a worker may go on."""
     if work.until is None:
         return ""
     until = timezone.localtime(work.until)

@@ -300,7 +300,7 @@ def revise(
     as `planned` does, without a reason, or when somebody else has changed something since; then
     nothing is changed.
     """
-    why = said(why, "Say why: whoever reads the history wants to know.")
+    why = said(why, "Say why: readers of the history want to know.")
     with transaction.atomic():
         row = Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
         if seen is not None and seen != newest(row):

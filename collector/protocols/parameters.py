@@ -185,14 +185,14 @@ class CuratedTable(Table):
 
     # Only this number of a category's most-linked pages is used.
     most_linked: int = Field(ge=1)
-    """A category is cut to so many of its most-linked pages."""
+    """A category keeps this number of its most-linked pages."""
     # Sets proposed if none was given: categories that are neither small nor most of the corpus.
     default_sets: int = Field(ge=0, le=200)
     """How many categories are proposed where no set was given."""
     default_lists: int = Field(ge=0, le=200)
     """How many lists to compare within are proposed where none was given."""
     min_default_pages: int = Field(ge=2)
-    """A proposed category has at least so many pages."""
+    """The fewest pages of a proposed category."""
     max_default_share: float = Field(gt=0, le=1)
     """A proposed category has at most this share of the corpus."""
     # Nobody reviews the proposed sets: for demonstrations and simulations.
@@ -291,11 +291,11 @@ class BonusesTable(Table):
     """
 
     top_every_examples: int = Field(ge=1)
-    """After so many examples the workers with most of them earn a bonus."""
+    """After this number of examples, the workers with most of them earn a bonus."""
     top_cents: list[Annotated[int, Field(ge=1, le=10**6)]]
     """What the first, second … place earns."""
     block_examples: int = Field(ge=1)
-    """Everybody earns for each block of so many examples."""
+    """The examples in a block; everybody earns for each block."""
     paces: list[PaceTable]
     """What a block earns, by the pace it was made at."""
     # Older collections have none.

@@ -73,7 +73,7 @@ class PairTable(SkippingTable, AwardingTable):
     """A stage whose workers write a question about each pair, or skip it (HotpotQA 2)."""
 
     max_skips_per_pair: int = Field(ge=1)
-    """A pair that so many people skipped is dropped."""
+    """A pair is dropped when this number of people have skipped it."""
 
 
 class DialogTable(StageTable):
@@ -86,9 +86,9 @@ class DialogTable(StageTable):
     min_pairs: int = Field(ge=1)
     """Dialogs with fewer answered questions stay out of the data; they are paid."""
     max_questions: int = Field(ge=1, le=10_000)
-    """The dialog ends after so many questions."""
+    """The most questions of a dialog."""
     max_unanswerable: int = Field(ge=1)
-    """The dialog ends with the last of so many questions without an answer."""
+    """The dialog ends at this number of questions without an answer."""
     max_span_tokens: int = Field(ge=1)
     """The longest answer that can be marked, in tokens."""
     max_question_characters: int = Field(ge=1)
@@ -184,7 +184,7 @@ class EvidenceQuestionTable(SkippingTable):
     categories: list[CategoryTable] = Field(min_length=2)
     """The types of question to choose from."""
     max_skips_per_set: int = Field(ge=1)
-    """A set of passages that so many people skipped is dropped."""
+    """A set of passages is dropped when this number of people have skipped it."""
 
     @model_validator(mode="after")
     def _types_differ(self) -> Self:

@@ -54,15 +54,15 @@ class PassageSetsTable(Table):
     shares: SharesTable
     """How many of the sets each rule draws; what a rule cannot draw is drawn by the others."""
     three_share: float = Field(ge=0, le=1)
-    """So many of the sets that can have a third passage get one."""
+    """Of the sets that can have a third passage, the share that get one."""
     max_documents_with_term: int = Field(ge=2, le=50)
     """A name or word that more documents have connects no passages."""
     max_per_document: int = Field(ge=1)
     """The most sets that a document takes part in."""
     max_share_together: float = Field(gt=0, le=1)
-    """At most so many of the documents are connected by sets: all of these are in one split."""
+    """The largest share of the documents that sets connect; all of these are in one split."""
     near_duplicate_share: float = Field(ge=0.4, le=1)
-    """Passages that share so much of their wording are taken for the same."""
+    """Passages that share this much of their wording are taken for the same."""
     AT_MOST = (AtMost("min_characters", "max_characters"),)
 
 

@@ -386,7 +386,7 @@ def act_no_more(request: DeskRequest) -> HttpResponse:
 
 
 NO_CURRENCY = (
-    "Nobody has said which currency this is: whoever runs the server sets MARKETPLACE_CURRENCY "
+    "Nobody has said which currency this is: the server's operator sets MARKETPLACE_CURRENCY "
     "to its three letters, like EUR."
 )
 NO_LIST = "There is no such list. Choose one under Payouts."

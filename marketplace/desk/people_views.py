@@ -432,7 +432,7 @@ class InviteForm(forms.Form):
         label="Group",
         choices=group_choices,
         required=False,
-        help_text="Whoever comes in by the link is a member then.",
+        help_text="People who come in by the link are members then.",
     )
 
 

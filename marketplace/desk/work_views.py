@@ -200,7 +200,7 @@ def stop_batch(request: DeskRequest, key: int) -> HttpResponse:
     n_stopped = stop(found, call_of(request, request.requester))
     if n_stopped:
         record(request, f"Stopped {n_stopped} HITs of {found.name}")
-    leave_notice(request, "Nobody new can start. Whoever is at work may finish.")
+    leave_notice(request, "Nobody new can start. Workers who are at it may finish.")
     return redirect("desk-batch", key=key)
 
 

@@ -26,7 +26,7 @@ MOST_TEXTS = 4
 FAR = 15
 _LONG = 4
 _LATE = 8
-# A question for the first or the last compares at least so many.
+# The fewest things that a question for the first or the last compares.
 PAIR = 2
 _YEAR = re.compile(r"\b(?:1\d{3}|20[0-2]\d)\b")
 _PERSON = re.compile(r"\bborn\b.*\b(?:he|she|his|her)\b", re.DOTALL)

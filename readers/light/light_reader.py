@@ -356,7 +356,7 @@ class LightReader:
 
 
 def _drawn(examples: Examples, most: int, rng: random.Random) -> list[Example]:
-    """Return at most so many of the examples, in their order."""
+    """Return the first examples, in their order, up to a number."""
     if len(examples) <= most:
         return list(examples)
     places = set(rng.sample(range(len(examples)), most))

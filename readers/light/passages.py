@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Code points; shorter titles stand in any text by chance.
 SHORTEST_TITLE = 3
-# So many of a text's first tokens say what its title is.
+# The number of a text's first tokens that say what its title is.
 DEFINITION = 30
 _LINE = 200
 

@@ -375,7 +375,7 @@ def _answer(request: HttpRequest, context: CollectionContext, stage: str) -> Htt
         return _page(request, context, stage, typed, {}, problem=error.on_page, status=400)
     if act == "try":
         return redirect(context.url("try_scheme", stage=stage))
-    messages.success(request, "Saved. Whoever labels from now on chooses from these.")
+    messages.success(request, "Saved. Workers who label from now on choose from these.")
     return redirect(context.url("label_scheme", stage=stage))
 
 

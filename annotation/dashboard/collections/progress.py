@@ -43,9 +43,9 @@ from tasks.models import (
 from tasks.work.units import ended_stages
 
 FOR_OTHERS = (
-    "1 stage waits for another person: whoever came so far may not do what is left of it, as "
+    "1 stage waits for another person: those who came so far may not do what is left of it, as "
     "nobody answers or judges their own work",
-    "{} stages wait for another person: whoever came so far may not do what is left of them, as "
+    "{} stages wait for another person: those who came so far may not do what is left of them, as "
     "nobody answers or judges their own work",
 )
 SHOWN = 8

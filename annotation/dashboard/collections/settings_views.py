@@ -175,7 +175,7 @@ def text(
         except ActionError as error:
             problem = error.on_page
         else:
-            sentence = "Saved as a new version. Whoever comes next reads it; work at hand goes on."
+            sentence = "Saved as a new version. The next workers read it; work at hand goes on."
             messages.success(request, sentence)
             return redirect(context.url("text", name=name))
     return context.render(

@@ -92,7 +92,7 @@ def _of_question(
 
 
 def _copied(index: int, field: str, words: str, summary: str, most: int) -> Iterator[Problem]:
-    """Yield a problem where so many words stand in the summary in a row."""
+    """Yield a problem where too many words in a row stand in the summary."""
     if run := copied(_plain(words), _plain(summary), most):
         yield Problem(f"Say it in your own words: “{run}” is the summary's.", index, field)
 

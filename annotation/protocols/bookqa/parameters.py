@@ -33,7 +33,7 @@ class ChecksTable(Table):
     max_answer_words: int = Field(ge=1)
     """A longer answer is refused."""
     max_copied_words: int = Field(ge=2)
-    """So many words of the summary in a row, and more, are refused."""
+    """This number of words of the summary in a row, or more, is refused."""
     # Collections of before have no reader that looks on.
     reader_confidence: float = Field(0, ge=0, le=1)
     """So sure a reader is that answers from one sentence of the summary; 0 for none."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CURATED = True
 BRIDGE, COMPARISON = "bridge", "comparison"
 ANY, YES_NO, SPAN = "any", "yes_no", "span"
-# So many repetitions in a row, and (almost) every pair has been used.
+# After this number of repetitions in a row (almost) every pair has been used.
 MAX_REDRAWS = 20_000
 PAIRS_AT_ONCE = 200
 

@@ -76,11 +76,11 @@ class CombinedTable(Table):
     others_percent: int = Field(20, ge=0, lt=100)
     """How many of all questions are of SQuAD and DROP, in per cent."""
     squad_parts: int = Field(3, ge=1)
-    """So many questions of SQuAD stand beside `drop_parts` of DROP."""
+    """Parts of SQuAD's questions, beside `drop_parts` of DROP's."""
     drop_parts: int = Field(1, ge=1)
-    """So many questions of DROP stand beside `squad_parts` of SQuAD."""
+    """Parts of DROP's questions, beside `squad_parts` of SQuAD's."""
     min_link_probability: float = Field(0.2, ge=0, le=1)
-    """A name in their texts is a link if so many of its places in the corpus are."""
+    """A name in their texts is a link if at least this share of its places in the corpus are."""
 
 
 class Parameters(EveryProtocol):

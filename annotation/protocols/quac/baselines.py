@@ -53,7 +53,7 @@ F1_OF_PAPER = {2: 60.6}
 
 
 def _bidaf(turns: int) -> Trained:
-    """Return BiDAF++ that is told of so many previous turns."""
+    """Return BiDAF++ that sees the given number of previous turns."""
     told = f" with {turns} previous turn{'s' * (turns > 1)}" if turns else ""
     return Trained(
         f"BiDAF++{told} (QuAC 5.3)",

@@ -60,7 +60,7 @@ def others_of(question: Mapping[str, Any]) -> list[Any]:
     return others
 
 
-# The stages in which a teacher answers, and whoever answers the same questions again.
+# The stages in which a teacher answers, and in which others answer the same questions again.
 DIALOG, VALIDATION = "dialog", "validation"
 ACTS = {
     "continuation": {value: name for name, value in CONTINUATION.items()},

@@ -94,7 +94,7 @@ def telling(text: str) -> set[str]:
 
 # Longer ones are cut at a pause.
 USUAL_TOKENS = 20
-# Somebody who has asked so many has perhaps learnt enough.
+# After this number of questions somebody has perhaps learnt enough.
 ENOUGH = 5
 SHORT_OF_PATIENCE = 0.06
 NONSENSE = "What is the most important thing that this text says, number {number}?"

@@ -109,7 +109,7 @@ def _written(
 
 
 def _proven(index: int, answer: Mapping[str, Any], limits: "ChecksTable") -> Iterator[Problem]:
-    """Yield what an answer lacks, whoever gives it."""
+    """Yield what an answer lacks; the same for every worker."""
     if answer["type"] is None:
         yield Problem(MEND["answer"], index, "answer")
     if answer["type"] != "answer":

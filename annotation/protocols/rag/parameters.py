@@ -19,7 +19,7 @@ class ChecksTable(EvidenceChecks):
     """Limits of what one question or answer may hold, and where advice begins."""
 
     copied_words: int = Field(ge=2)
-    """From so many words of a passage in a row on writers are advised to use their own."""
+    """From this number of words of a passage in a row, writers are advised to use their own."""
     long_short_words: int = Field(ge=1)
     """From here on workers are advised to shorten the short answer."""
 

@@ -21,7 +21,7 @@ class Vote:
     """One person's answer: type answer, none or bad; its short answer, and what proves it.
 
     passages: (document, place in it) of the evidence. shown: how many passages the question's
-    writer was shown, 0 for whoever had only a search box.
+    writer was shown, 0 for workers who had only a search box.
     """
 
     type: str

@@ -28,7 +28,7 @@ class ChecksTable(SpanChecks):
     long_answer_words: int = Field(ge=1)
     """From here on workers are advised to mark a shorter answer."""
     copied_words: int = Field(ge=2)
-    """From so many words of the passage in a row on workers are advised to use their own."""
+    """From this number of words of the passage in a row, workers are advised to use their own."""
 
 
 class AgreementTable(Table):

@@ -50,7 +50,7 @@ class Command(ResultCommand):
         parser.add_argument(
             "--most-linked",
             type=whole(0, 10**9),
-            help="cut categories to so many pages, 0 for no cut",
+            help="the most pages of a category, 0 for no cut",
         )
         parser.add_argument("--keep", action="store_true", help="keep them without a look")
 

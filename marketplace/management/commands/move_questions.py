@@ -19,7 +19,7 @@ class Command(ResultCommand):
 
     help = (
         "Show the pages of every HIT at OLD from NEW on: the requester's site has moved.\n"
-        "Whoever is at work goes on there. Run again it finds nothing more to do.\n\nExample:\n"
+        "Workers who are at it go on there. Run again, it finds nothing more to do.\n\nExample:\n"
         f"  {MANAGE} move_questions http://localhost:8000 http://localhost:8001"
     )
 
