@@ -13,7 +13,7 @@ from tasks.people import eligibility
 from tests.page_workers import Person
 
 pytestmark = pytest.mark.django_db
-TOLD = "stages wait for another person: whoever came so far may not do what is left of them"
+TOLD = "stages wait for another person: those who came so far may not do what is left of them"
 
 
 def pages(collection: Collection, browser: Client) -> str:
