@@ -28,7 +28,7 @@ from marketplace.notifications.messages import (
 )
 from marketplace.operations.hits import LONGEST_SECONDS, check_seconds, describe_hit
 from marketplace.operations.ownership import expected_worker, known_worker, listable_type, own_type
-from marketplace.people.grants import AnswerKeyError, grant, locked_request, read_key
+from marketplace.people.grants import AnswerKeyError, add_members, grant, locked_request, read_key
 from marketplace.people.requirements import SYSTEM_NAMES, WIRE_NAMES
 from marketplace.questions.question_form import QuestionFormError, parse
 from marketplace.router import atomic
@@ -245,12 +245,10 @@ def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str,
     row = own_type(call, parameters["QualificationTypeId"])
     worker, value = expected_worker(call, parameters["WorkerId"]), parameters.get("IntegerValue", 1)
     with atomic():
-        same = {"worker": worker, "integer_value": value, "is_revoked": False}
-        has_it = row.grants.filter(**same).exists()
-        grant(row, worker, value, call.now)
-        if parameters.get("SendNotification", True) and not has_it:
-            what = description_of(row)
-            notify_of_qualification(row, worker, "qualification_given", what, call.now)
+        if parameters.get("SendNotification", True):
+            add_members(row, [worker], call.now, value)
+        else:
+            grant(row, worker, value, call.now)
     return {}
 
 
