@@ -223,7 +223,7 @@ def test_only_the_kinds_of_stage_know_which_kind_they_are() -> None:
         if isinstance(node, ast.Compare) and _asks_for_a_kind(node, kinds)
     ]
     # The registry finds a kind, `kind` is the contract; `voting` reads a dialog's questions.
-    names = ("registry", "kind", "voting", "hit_words", "validation")
+    names = ("registry", "kind", "voting", "hit_words")
     open_to_all = {f"tasks.work.kinds.{name}" for name in names}
     wrong += [
         f"{path.relative_to(ROOT)} imports {name}"
@@ -248,7 +248,6 @@ SHARED_READERS = ("readers/light", "readers/learners", "readers/trainer")
 # What other rooms call in these is typed: the checker sees what passes between them.
 TYPED_ROOMS = ("tasks/work/kinds", "collector/protocols", "tasks/crowd", *SHARED_READERS)
 TYPED_FILES = (
-    "readers/reader.py",
     "readers/reader.py",
     "readers/trained.py",
     "collector/seeds/candidate.py",

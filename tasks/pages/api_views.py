@@ -21,9 +21,8 @@ from tasks.payload import read_json
 from tasks.people import entry as entries
 from tasks.people.lease_context import bearers_lease
 from tasks.work import leases, submissions
-from tasks.work.kinds.kind import HandedInTogether
+from tasks.work.kinds.kind import HandedInTogether, NotTheNextQuestion
 from tasks.work.kinds.registry import kind_of
-from tasks.work.kinds.validation import NotTheNextQuestion
 from tasks.work.reading import article_page, results_of
 
 logger = logging.getLogger(__name__)

@@ -32,6 +32,10 @@ class HandedInTogether(Exception):
     """The answers of this kind of stage are handed in together, not one after the other."""
 
 
+class NotTheNextQuestion(Exception):
+    """The answer is not to the next question; the page has to load the answers again."""
+
+
 @dataclass(frozen=True)
 class ExtraPay:
     """What a HIT of a kind promises beyond its reward, to each worker, in cents and minutes.

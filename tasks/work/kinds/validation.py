@@ -26,7 +26,15 @@ from tasks.models import (
     UnitItem,
     Worker,
 )
-from tasks.work.kinds.kind import Data, Documents, Item, entries_of, protocol_problems, table_as
+from tasks.work.kinds.kind import (
+    Data,
+    Documents,
+    Item,
+    NotTheNextQuestion,
+    entries_of,
+    protocol_problems,
+    table_as,
+)
 from tasks.work.kinds.voting import VotingKind, questions_shown
 from tasks.work.passages import section_of
 from tasks.work.widgets import reply
@@ -141,10 +149,6 @@ def _passage(seed: int) -> dict[str, object]:
         "lang": section.language,
         "dir": section.direction,
     }
-
-
-class NotTheNextQuestion(Exception):
-    """The answer is not to the next question; the page has to load the answers again."""
 
 
 def locked_answers(lease: Lease) -> dict[int, dict[str, object]]:
